@@ -1,0 +1,1 @@
+"""The ground floor: errors, records, traces and the discovery of families."""
