@@ -1,0 +1,52 @@
+"""Recurrent networks with forget gates that predict never-ending streams while they learn.
+
+Names arrive when they are first asked for, so ``import tidegate`` costs next to nothing.
+
+>>> import tidegate
+>>> issubclass(tidegate.DataError, tidegate.TidegateError)
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tidegate._core.errors import (
+        DataError,
+        DivergedError,
+        MissingExtraError,
+        TidegateError,
+        UsageError,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DataError",
+    "DivergedError",
+    "MissingExtraError",
+    "TidegateError",
+    "UsageError",
+]
+
+_HOMES = {
+    "DataError": "tidegate._core.errors",
+    "DivergedError": "tidegate._core.errors",
+    "MissingExtraError": "tidegate._core.errors",
+    "TidegateError": "tidegate._core.errors",
+    "UsageError": "tidegate._core.errors",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in __all__:
+        return import_module(f"tidegate.{name}")
+    raise AttributeError(f"module 'tidegate' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
