@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tidegate import calculus, cells, learn, streams, tasks
     from tidegate._core.errors import (
         DataError,
         DivergedError,
@@ -20,21 +21,31 @@ if TYPE_CHECKING:
         TidegateError,
         UsageError,
     )
+    from tidegate.learn import Learner, Network
 
 __version__ = "0.1.0"
 
 __all__ = [
     "DataError",
     "DivergedError",
+    "Learner",
     "MissingExtraError",
+    "Network",
     "TidegateError",
     "UsageError",
+    "calculus",
+    "cells",
+    "learn",
+    "streams",
+    "tasks",
 ]
 
 _HOMES = {
     "DataError": "tidegate._core.errors",
     "DivergedError": "tidegate._core.errors",
+    "Learner": "tidegate.learn",
     "MissingExtraError": "tidegate._core.errors",
+    "Network": "tidegate.learn",
     "TidegateError": "tidegate._core.errors",
     "UsageError": "tidegate._core.errors",
 }

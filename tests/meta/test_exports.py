@@ -12,11 +12,12 @@ import pytest
 
 import tidegate
 
-# What users call; a command is documented by its own help.
+# A command is documented by its own help; kernels are reached through what learns with them.
+NOT_CALLED = {"cli", "kernels"}
 PACKAGES = sorted(
     module.name
     for module in pkgutil.iter_modules(tidegate.__path__)
-    if module.ispkg and not module.name.startswith("_") and module.name != "cli"
+    if module.ispkg and not module.name.startswith("_") and module.name not in NOT_CALLED
 )
 
 
@@ -52,9 +53,11 @@ def has_example(value: object) -> bool:
 
 
 def needs_example(value: object) -> bool:
-    """Errors show their form once, at the root of their tree."""
+    """Abstract classes are shown by their members, errors once at the root of their tree."""
+    if inspect.isclass(value) and issubclass(value, BaseException):
+        return value is tidegate.TidegateError
     if inspect.isclass(value):
-        return not issubclass(value, BaseException) or value is tidegate.TidegateError
+        return not inspect.isabstract(value) and not getattr(value, "_is_protocol", False)
     return inspect.isfunction(value)
 
 
