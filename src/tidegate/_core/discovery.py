@@ -10,25 +10,30 @@ import importlib
 import inspect
 import pkgutil
 import re
+from collections.abc import Hashable
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from tidegate._core.errors import UsageError
 
 T = TypeVar("T")
 
 
-@cache
 def members(package: str, base: type[T]) -> dict[str, type[T]]:
     """Every concrete subclass of ``base`` defined in a module of ``package``, by its name.
 
     The name of a member is ``cls.name`` where it has one, else its class name in snake case.
 
     >>> from tidegate.cells.base import Cell
-    >>> sorted(members("tidegate.cells", Cell))[:2]
-    ['gru', 'lstm']
+    >>> members("tidegate.cells", Cell)["lstm"].__name__
+    'LSTM'
     """
-    found: dict[str, type[T]] = {}
+    return dict(_members(package, cast(Hashable, base)))
+
+
+@cache
+def _members(package: str, base: Hashable) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
         namespace = importlib.import_module(f"{package}.{module.name}")
         for cls in vars(namespace).values():
@@ -37,7 +42,7 @@ def members(package: str, base: type[T]) -> dict[str, type[T]]:
     return found
 
 
-def _is_member(cls: object, base: type, module: str) -> bool:
+def _is_member(cls: object, base: Any, module: str) -> bool:
     return (
         inspect.isclass(cls)
         and issubclass(cls, base)

@@ -1,0 +1,27 @@
+"""Online learning: networks, losses, optimisers, and the learner that ties them together."""
+
+from __future__ import annotations
+
+from tidegate.learn.averaging import RunningAverage
+from tidegate.learn.learner import Predictor, Learner
+from tidegate.learn.losses import Gaussian, Logistic, Softmax, Squared
+from tidegate.learn.network import Network
+from tidegate.learn.optimisers import SGD, Adam, Momentum
+from tidegate.learn.schedules import Constant, Harmonic, Schedule
+
+__all__ = [
+    "SGD",
+    "Adam",
+    "Constant",
+    "Predictor",
+    "Gaussian",
+    "Harmonic",
+    "Learner",
+    "Logistic",
+    "Momentum",
+    "Network",
+    "RunningAverage",
+    "Schedule",
+    "Softmax",
+    "Squared",
+]

@@ -1,0 +1,238 @@
+"""The learner: predicts a never-ending stream while it learns, one step at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tidegate._core.errors import UsageError
+from tidegate.kernels.plan import Array, Averaging, Loss, Optimiser, State
+from tidegate.kernels.reference import Online
+from tidegate.learn.losses import Squared
+from tidegate.learn.network import Network
+from tidegate.learn.optimisers import Adam
+
+__all__ = ["Learner", "Predictor"]
+
+#: inputs are expected on the scale of 1; beyond this they are capped, and counted
+INPUT_LIMIT = 100.0
+
+
+class Learner:
+    """A network that learns online, at the same cost and memory at step 10^9 as at step 10.
+
+    ``predict`` changes nothing that can be seen; ``learn`` is one step of the stream: it sees the
+    input, meets the target, and updates traces, weights and memories. Feeding a stream whole
+    (``run``), step by step or in pieces gives the same numbers.
+
+    Args:
+        network: what learns.
+        loss: how predictions meet targets; half the squared error by default.
+        optimiser: the update rule; :class:`~tidegate.learn.Adam` by default.
+        averaging: keeps a running average of the weights beside the raw ones, for
+            :meth:`averaged`.
+        clip: largest Euclidean norm of d loss / d logits; longer ones are shortened and counted
+            in ``clipped``.
+        seed: of the start weights.
+        dtype: ``float32`` or ``float64``.
+
+    Attributes:
+        clipped: steps whose error was clipped.
+        missing: input or target values that were not finite: such an input counts as 0, such a
+            target teaches nothing.
+        capped: input values beyond +-100 that were capped there.
+
+    Raises:
+        UsageError: the cell cannot be learned online, the loss does not fit the network's
+            outputs, or an option is impossible.
+
+    Source: the truncated online gradient of Gers, Schmidhuber & Cummins (2000), section 3.2.
+
+    >>> learner = Learner(Network(inputs=1, outputs=1, cell="lstm", units=4), seed=1)
+    >>> wave = np.sin(np.arange(3001) * 0.3)
+    >>> predictions = learner.run(wave[:-1, None], wave[1:, None])
+    >>> errors = abs(predictions[:, 0] - wave[1:])
+    >>> bool(errors[-300:].mean() < 0.2 * errors[:300].mean()), learner.steps
+    (True, 3000)
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        loss: Loss | None = None,
+        optimiser: Optimiser | None = None,
+        averaging: Averaging | None = None,
+        clip: float = 10.0,
+        seed: int = 0,
+        dtype: Any = np.float32,
+    ) -> None:
+        self.network = network
+        self.loss = loss or Squared()
+        self.dtype = _float_type(dtype)
+        if not clip > 0:
+            raise UsageError("Learner clip", "a norm above 0", repr(clip), "Try clip=10.")
+        self._targets = _targets(self.loss, network.outputs)
+        self.engine = Online(network.plan, self.loss, optimiser or Adam(), averaging, clip)
+        self.state = self.engine.start(network.initial(seed).astype(self.dtype))
+        self.clipped = self.missing = self.capped = 0
+
+    @property
+    def steps(self) -> int:
+        """Steps of the stream learned so far."""
+        return self.state.steps
+
+    def predict(self, x: ArrayLike) -> Array:
+        """The prediction for input x (inputs,); asking twice, or not at all, changes nothing."""
+        seen, _, _ = self._inputs(x, 1)
+        return self.loss.prediction(self.engine.predict(self.state, seen))
+
+    def learn(self, x: ArrayLike, target: ArrayLike) -> Array:
+        """One step of the stream.
+
+        Args:
+            x: (inputs,).
+            target: (targets,) or a number; NaN where it is not known.
+
+        Returns:
+            the prediction made before the target was seen.
+        """
+        seen, missing, capped = self._inputs(x, 1)
+        wanted, unknown = self._wanted(target, 1)
+        logits, clipped = self.engine.learn(self.state, seen, wanted)
+        self._count(int(clipped), missing + unknown, capped)
+        return self.loss.prediction(logits)
+
+    def run(self, xs: ArrayLike, targets: ArrayLike) -> Array:
+        """Many steps: xs (steps, inputs), targets (steps, targets) or (steps,).
+
+        Returns:
+            predictions (steps, ...), each made before its target was seen.
+        """
+        seen, missing, capped = self._inputs(xs, 2)
+        wanted, unknown = self._wanted(targets, 2)
+        if len(seen) != len(wanted):
+            raise UsageError(
+                "Learner.run",
+                "as many targets as inputs",
+                f"{len(wanted)} for {len(seen)} steps",
+                "Give targets of shape (steps, targets), NaN where one is not known.",
+            )
+        logits, clipped = self.engine.run(self.state, seen, wanted)
+        self._count(int(clipped.sum()), missing + unknown, capped)
+        return self.loss.prediction(logits)
+
+    def predictor(self) -> Predictor:
+        """A frozen copy: predicts with the weights of now, from memories and state of now."""
+        return Predictor(self, self.state.copy())
+
+    def averaged(self) -> Predictor:
+        """A frozen copy with the averaged weights.
+
+        Raises:
+            UsageError: the learner was made without ``averaging``.
+        """
+        state = self.state.copy()
+        if not state.average.size:
+            raise UsageError(
+                "Learner.averaged",
+                "a learner that averages",
+                "averaging=None",
+                "Make it with averaging=RunningAverage().",
+            )
+        state.weights[...] = state.average
+        return Predictor(self, state)
+
+    def forget(self) -> None:
+        """Memories to their start, eligibility traces to 0, as for a stream that begins anew."""
+        self.engine.forget(self.state)
+
+    def _count(self, clipped: int, missing: int, capped: int) -> None:
+        self.clipped += clipped
+        self.missing += missing
+        self.capped += capped
+
+    def _inputs(self, x: ArrayLike, axes: int) -> tuple[Array, int, int]:
+        seen = _shaped("x", x, axes, self.network.inputs)
+        finite = np.isfinite(seen)
+        missing = seen.size - int(np.count_nonzero(finite))
+        if missing:
+            seen = np.where(finite, seen, 0.0)
+        capped = int(np.count_nonzero(abs(seen) > INPUT_LIMIT))
+        if capped:
+            seen = np.clip(seen, -INPUT_LIMIT, INPUT_LIMIT)
+        return seen.astype(self.dtype), missing, capped
+
+    def _wanted(self, target: ArrayLike, axes: int) -> tuple[Array, int]:
+        wanted = np.asarray(target, np.float64)
+        if wanted.ndim == axes - 1 and self._targets == 1:
+            wanted = wanted[..., None]
+        wanted = _shaped("target", wanted, axes, self._targets)
+        missing = wanted.size - int(np.count_nonzero(np.isfinite(wanted)))
+        if missing:
+            wanted = np.where(np.isfinite(wanted), wanted, np.nan)
+        return wanted.astype(self.dtype), missing
+
+
+class Predictor:
+    """A network that predicts a stream with weights that no longer change.
+
+    Made by :meth:`Learner.predictor` or :meth:`Learner.averaged`; its memories are its own.
+
+    >>> learner = Learner(Network(inputs=1, outputs=1, units=4))
+    >>> predictor = learner.predictor()
+    >>> predictor.forget()
+    >>> predictor.run(np.zeros((5, 1))).shape
+    (5, 1)
+    """
+
+    def __init__(self, learner: Learner, state: State) -> None:
+        self._learner = learner
+        self.state = state
+
+    def run(self, xs: ArrayLike) -> Array:
+        """Predictions (steps, ...) for xs (steps, inputs); memories go on."""
+        seen, _, _ = self._learner._inputs(xs, 2)
+        return self._learner.loss.prediction(self._learner.engine.frozen(self.state, seen))
+
+    def forget(self) -> None:
+        """Memories to their start."""
+        self._learner.engine.forget(self.state)
+
+
+def _float_type(dtype: Any) -> Any:
+    if np.dtype(dtype) not in (np.float32, np.float64):
+        raise UsageError(
+            "Learner dtype", "float32 or float64", str(np.dtype(dtype)), "Try dtype=np.float32."
+        )
+    return np.dtype(dtype).type
+
+
+def _targets(loss: Loss, outputs: int) -> int:
+    targets = loss.targets(outputs)
+    parts: Sequence[str] = getattr(loss, "parts", ("value",))
+    if targets < 1 or outputs % len(parts):
+        raise UsageError(
+            type(loss).__name__,
+            f"a network whose outputs are a multiple of {len(parts)} ({', '.join(parts)})",
+            f"outputs={outputs}",
+            f"Try outputs={len(parts)} for one target.",
+        )
+    return targets
+
+
+def _shaped(name: str, values: ArrayLike, axes: int, size: int) -> Array:
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError(
+            f"Learner {name}", "numbers", repr(values)[:60], "Give a NumPy array or a list."
+        ) from error
+    if array.ndim != axes or array.shape[-1] != size:
+        expected = f"({size},)" if axes == 1 else f"(steps, {size})"
+        raise UsageError(
+            f"Learner {name}", f"shape {expected}", str(array.shape), "Reshape it to match."
+        )
+    return array

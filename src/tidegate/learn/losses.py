@@ -1,0 +1,104 @@
+"""Losses: what the readout's logits mean, and how wrong they were. Values are in nats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log, pi
+from typing import Any
+
+import numpy as np
+
+from tidegate.cells.functions import Value, exp, sigmoid
+from tidegate.kernels.plan import Array, PointwiseLoss, SharedLoss
+
+__all__ = ["Gaussian", "Logistic", "Softmax", "Squared"]
+
+
+class Squared(PointwiseLoss):
+    """Half the squared error per target; the prediction is the logit itself.
+
+    >>> Squared().error(np.array([1.5, 2.0]), np.array([1.0, np.nan]))
+    array([0.5, 0. ])
+    """
+
+    def slopes(self, logit: Any, target: Value) -> Mapping[str, Value]:
+        return {"value": logit.value - target}
+
+    def prediction(self, logits: Array) -> Array:
+        return logits
+
+    def value(self, logits: Array, target: Array) -> Array:
+        return np.asarray(np.nansum(0.5 * (logits - target) ** 2, axis=-1))
+
+
+class Logistic(PointwiseLoss):
+    """Cross-entropy of independent yes/no targets (0 or 1); predicts probabilities.
+
+    >>> Logistic().prediction(np.array([0.0]))
+    array([0.5])
+    """
+
+    def slopes(self, logit: Any, target: Value) -> Mapping[str, Value]:
+        return {"value": sigmoid(logit.value) - target}
+
+    def prediction(self, logits: Array) -> Array:
+        return np.asarray(sigmoid(logits))
+
+    def value(self, logits: Array, target: Array) -> Array:
+        return np.asarray(np.nansum(np.logaddexp(0, logits) - target * logits, axis=-1))
+
+
+class Gaussian(PointwiseLoss):
+    """Negative log-density of a normal law whose mean and log standard deviation are predicted.
+
+    The readout holds all means, then all log standard deviations; the prediction holds all means,
+    then all standard deviations, in the units of the target.
+
+    >>> loss = Gaussian()
+    >>> round(float(loss.value(np.array([0.0, 0.0]), np.array([0.0]))), 6)
+    0.918939
+    """
+
+    parts = ("mean", "log_scale")
+
+    def slopes(self, logit: Any, target: Value) -> Mapping[str, Value]:
+        precision = exp(-(logit.log_scale + logit.log_scale))
+        pull = (logit.mean - target) * precision
+        return {"mean": pull, "log_scale": 1.0 - (logit.mean - target) * pull}
+
+    def prediction(self, logits: Array) -> Array:
+        mean, log_scale = np.split(logits, 2, axis=-1)
+        return np.concatenate([mean, np.exp(log_scale)], axis=-1)
+
+    def value(self, logits: Array, target: Array) -> Array:
+        mean, log_scale = np.split(logits, 2, axis=-1)
+        squares = ((mean - target) * np.exp(-log_scale)) ** 2
+        nats = 0.5 * squares + log_scale + 0.5 * log(2 * pi)
+        return np.asarray(np.nansum(nats, axis=-1))
+
+
+class Softmax(SharedLoss):
+    """Cross-entropy against one class; the target is the class's index, predictions are shares.
+
+    >>> Softmax().error(np.array([0.0, 0.0]), np.array([1.0]))
+    array([ 0.5, -0.5])
+    """
+
+    def prediction(self, logits: Array) -> Array:
+        powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+
+    def error(self, logits: Array, target: Array) -> Array:
+        if np.isnan(target[0]):
+            return np.zeros_like(logits)
+        error = self.prediction(logits)
+        error[int(target[0])] -= 1
+        return error
+
+    def value(self, logits: Array, target: Array) -> Array:
+        shifted = logits - logits.max(axis=-1, keepdims=True)
+        total = np.log(np.exp(shifted).sum(axis=-1))
+        missing = np.isnan(target[..., 0])
+        index = np.where(missing, 0, target[..., 0]).astype(int)
+        chosen = np.take_along_axis(shifted, index[..., None], axis=-1)[..., 0]
+        return np.where(missing, 0.0, total - chosen)

@@ -1,0 +1,96 @@
+"""Optimisers as equations: the same text is the NumPy reference and the machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tidegate.cells.functions import Value, sqrt
+from tidegate.kernels.plan import Array, Optimiser, Rule
+from tidegate.learn.schedules import Schedule, as_schedule
+
+__all__ = ["SGD", "Adam", "Momentum"]
+
+
+@dataclass(frozen=True)
+class SGD(Optimiser):
+    """Stochastic gradient descent: w <- w - rate g.
+
+    >>> SGD(0.1).coefficients(np.array([0]))["rate"]
+    array([0.1])
+    """
+
+    rate: float | Schedule = 0.1
+
+    def coefficients(self, updates: Array) -> Mapping[str, Array]:
+        return {"rate": as_schedule(self.rate, "SGD").rates(updates)}
+
+    def update(self, weight: Value, gradient: Value, moment: Any, c: Any) -> Rule:
+        return Rule(weight - c.rate * gradient, {})
+
+
+@dataclass(frozen=True)
+class Momentum(Optimiser):
+    """Gradient descent with a heavy ball: v <- mu v + g, w <- w - rate v.
+
+    Source: Polyak, "Some methods of speeding up the convergence of iteration methods" (1964).
+
+    >>> Momentum(0.1, 0.9).moments
+    ('velocity',)
+    """
+
+    rate: float | Schedule = 0.01
+    momentum: float = 0.9
+
+    moments = ("velocity",)
+
+    def coefficients(self, updates: Array) -> Mapping[str, Array]:
+        rates = as_schedule(self.rate, "Momentum").rates(updates)
+        return {"rate": rates, "momentum": np.full(len(rates), self.momentum)}
+
+    def update(self, weight: Value, gradient: Value, moment: Any, c: Any) -> Rule:
+        velocity = c.momentum * moment.velocity + gradient
+        return Rule(weight - c.rate * velocity, {"velocity": velocity})
+
+
+@dataclass(frozen=True)
+class Adam(Optimiser):
+    """Adam with epsilon inside the root: w <- w - rate m / sqrt(v + eps^2), m and v corrected.
+
+    A large ``eps`` makes rare gradients take steps in proportion to their size, and lets a learner
+    that has learned come to rest; ``eps = 1e-8`` never does.
+
+    Source: Kingma & Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, algorithm 1.
+
+    >>> Adam(0.02).coefficients(np.array([0]))["rate"].round(12)
+    array([0.2])
+    """
+
+    rate: float | Schedule = 0.01
+    eps: float = 1e-3
+    beta1: float = 0.9
+    beta2: float = 0.999
+
+    moments = ("mean", "square")
+
+    def coefficients(self, updates: Array) -> Mapping[str, Array]:
+        rates = as_schedule(self.rate, "Adam").rates(updates)
+        ones = np.ones(len(rates))
+        return {
+            "rate": rates / (1 - self.beta1 ** (updates + 1.0)),
+            "correction": 1 / (1 - self.beta2 ** (updates + 1.0)),
+            "eps2": self.eps**2 * ones,
+            "beta1": self.beta1 * ones,
+            "beta2": self.beta2 * ones,
+            "rest1": (1 - self.beta1) * ones,
+            "rest2": (1 - self.beta2) * ones,
+        }
+
+    def update(self, weight: Value, gradient: Value, moment: Any, c: Any) -> Rule:
+        mean = c.beta1 * moment.mean + c.rest1 * gradient
+        square = c.beta2 * moment.square + c.rest2 * (gradient * gradient)
+        step = c.rate * mean / sqrt(square * c.correction + c.eps2)
+        return Rule(weight - step, {"mean": mean, "square": square})
