@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+
 from support.autograd import network_logits
 from support.cells import EVERY, MGU, ONLINE, name
-
 from tidegate import learn
 from tidegate._core.errors import UsageError
 from tidegate.kernels.plan import Optimiser, Plan, Rule
@@ -122,7 +122,7 @@ def test_whole_one_by_one_and_in_pieces_are_the_same_bits(cell):
 
 
 def test_a_missing_target_moves_memory_and_traces_but_no_weight():
-    net, (xs, targets) = network("lstm", 4), data(4)
+    net, (xs, _) = network("lstm", 4), data(4)
     engine = Online(net.plan, Squared(), learn.Adam())
     state = engine.start(net.initial(seed=5))
     before = state.copy()

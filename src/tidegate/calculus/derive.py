@@ -171,7 +171,9 @@ def _check(
         circular = [s for s in second if not partial(gates[gate], z[s]).is_const(0)]
         if circular:
             raise UsageError(
-                owner, f"gate {gate!r} to need no second product", f"one that uses slot {circular[0]!r}",
+                owner,
+                f"gate {gate!r} to need no second product",
+                f"one that uses slot {circular[0]!r}",
                 "A slot with times= may only use gates of slots without it.",
             )  # fmt: skip
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,10 @@ from tidegate.calculus import Equations
 from tidegate.cells.functions import Value
 
 __all__ = [
+    "CAPPED",
+    "CLIPPED",
+    "INPUT_LIMIT",
+    "MISSING",
     "ZONES",
     "Array",
     "Averaging",
@@ -36,6 +41,12 @@ __all__ = [
 ]
 
 Array = NDArray[Any]
+
+#: inputs are expected on the scale of 1; beyond this they are capped, and said so
+INPUT_LIMIT = 100.0
+
+#: what happened at a step, as bits of one byte
+CLIPPED, MISSING, CAPPED = 1, 2, 4
 
 #: the three zones of rows that feed a unit's slots, in the order in which they are summed
 ZONES = ("hidden", "input", "bias")
@@ -191,21 +202,29 @@ class PointwiseLoss(Loss):
     parts: ClassVar[tuple[str, ...]] = ("value",)
 
     @abstractmethod
+    def means(self, logit: Any) -> Mapping[str, Value]:
+        """What is predicted, by part, from the logits by part as attributes."""
+
+    @abstractmethod
     def slopes(self, logit: Any, target: Value) -> Mapping[str, Value]:
         """d loss / d logit by part, written with the functions of ``cells.functions``."""
 
     def targets(self, outputs: int) -> int:
         return outputs // len(self.parts)
 
+    def prediction(self, logits: Array) -> Array:
+        means = self.means(self._split(logits))
+        return np.concatenate([means[part] for part in self.parts], axis=-1, dtype=logits.dtype)
+
     def error(self, logits: Array, target: Array) -> Array:
-        slopes = self.slopes(self.split(logits), target)
+        slopes = self.slopes(self._split(logits), target)
         by_part = [np.where(np.isnan(target), 0, slopes[part]) for part in self.parts]
         return np.concatenate(by_part, axis=-1, dtype=logits.dtype)
 
-    def split(self, logits: Array) -> Any:
+    def _split(self, logits: Array) -> SimpleNamespace:
         """The logits by part, as attributes, each (..., targets)."""
         pieces = np.split(logits, len(self.parts), axis=-1)
-        return _Bundle(dict(zip(self.parts, pieces, strict=True)))
+        return SimpleNamespace(**dict(zip(self.parts, pieces, strict=True)))
 
 
 class SharedLoss(Loss):
@@ -213,11 +232,6 @@ class SharedLoss(Loss):
 
     def targets(self, outputs: int) -> int:
         return 1
-
-
-class _Bundle:
-    def __init__(self, values: Mapping[str, Value]) -> None:
-        self.__dict__.update(values)
 
 
 @dataclass(frozen=True)

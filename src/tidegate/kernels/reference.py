@@ -11,12 +11,26 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tidegate.calculus.derive import Pair
 from tidegate.cells.functions import Value
-from tidegate.kernels.plan import ZONES, Array, Averaging, LayerPlan, Loss, Optimiser, Plan, State
+from tidegate.kernels.plan import (
+    CAPPED,
+    CLIPPED,
+    INPUT_LIMIT,
+    MISSING,
+    ZONES,
+    Array,
+    Averaging,
+    LayerPlan,
+    Loss,
+    Optimiser,
+    Plan,
+    State,
+)
 
-__all__ = ["Online", "forward"]
+__all__ = ["Online", "forward", "see", "start_memory"]
 
 
 @dataclass(frozen=True)
@@ -121,6 +135,26 @@ def forward(plan: Plan, weights: Array, memory: Array, hidden: Array, x: Array) 
     return Forward(tuple(moments), logits)
 
 
+def see(x: Array, dtype: Any) -> tuple[Array, int]:
+    """The input as the network sees it, and flags: not finite counts as 0, far away is capped.
+
+    >>> see(np.array([0.5, np.nan, 1e30]), np.float32)
+    (array([  0.5,   0. , 100. ], dtype=float32), 6)
+    """
+    finite = np.isfinite(x)
+    seen = np.where(finite, x, 0.0)
+    capped = bool(np.any(abs(seen) > INPUT_LIMIT))
+    flags = MISSING * (not finite.all()) + CAPPED * capped
+    return np.clip(seen, -INPUT_LIMIT, INPUT_LIMIT).astype(dtype), flags
+
+
+def start_memory(plan: Plan, memory: Array) -> None:
+    """Every memory to its start value, in place."""
+    for layer, view in zip(plan.layers, plan.memory.views(memory).values(), strict=True):
+        for row, name in zip(view, layer.equations.memory, strict=True):
+            row[...] = layer.equations.cell.start.get(name, 0.0)
+
+
 @dataclass(frozen=True)
 class Online:
     """The online learner of a network, one step at a time.
@@ -155,24 +189,21 @@ class Online:
             hidden=np.zeros(plan.hidden.size, dtype),
             counts=np.zeros(2, np.int64),
         )
-        self.forget(state)
+        start_memory(plan, state.memory)
         return state
 
     def forget(self, state: State) -> None:
         """Memories to their start values, hidden values and traces to 0; weights stay."""
         state.hidden[...] = 0
         state.traces[...] = 0
-        for layer, view in zip(
-            self.plan.layers, self.plan.memory.views(state.memory).values(), strict=True
-        ):
-            for row, name in zip(view, layer.equations.memory, strict=True):
-                row[...] = layer.equations.cell.start.get(name, 0.0)
+        start_memory(self.plan, state.memory)
 
     def predict(self, state: State, x: Array) -> Array:
-        """Logits (outputs,) for the input x (inputs,); changes nothing."""
-        return forward(self.plan, state.weights, state.memory, state.hidden, x).logits
+        """The prediction for the input x (inputs,); changes nothing."""
+        seen, _ = see(x, state.weights.dtype)
+        return self.loss.prediction(_forward(self.plan, state, seen).logits)
 
-    def learn(self, state: State, x: Array, target: Array) -> tuple[Array, bool]:
+    def learn(self, state: State, x: Array, target: Array) -> tuple[Array, int]:
         """One step: see x, meet the target, update traces, weights and memories.
 
         Args:
@@ -180,38 +211,42 @@ class Online:
             target: (targets,); where all are NaN memories and traces go on but no weight changes.
 
         Returns:
-            the logits (outputs,) made before the target was seen, and whether the error was
-            clipped.
+            the prediction made before the target was seen, and the step's flags.
         """
-        step = forward(self.plan, state.weights, state.memory, state.hidden, x)
-        delta, clipped = _clip(self.loss.error(step.logits, target), self.clip)
-        gradient = self._gradient(state, step, x, delta)
-        if not np.isnan(target).all():
+        seen, flags = see(x, state.weights.dtype)
+        step = _forward(self.plan, state, seen)
+        known = np.isfinite(target)
+        wanted = np.where(known, target, np.nan).astype(state.weights.dtype)
+        delta, clipped = _clip(self.loss.error(step.logits, wanted), self.clip)
+        gradient = self._gradient(state, step, seen, delta)
+        if known.any():
             self._update(state, gradient)
         self.adopt(state, step)
         state.counts[0] += 1
-        return step.logits, clipped
+        flags |= CLIPPED * clipped | MISSING * (not known.all())
+        return self.loss.prediction(step.logits), flags
 
-    def run(self, state: State, xs: Array, targets: Array) -> tuple[Array, Array]:
+    def run(self, state: State, xs: Array, targets: Array) -> tuple[Array, NDArray[np.uint8]]:
         """Learn step after step: xs (steps, inputs), targets (steps, targets).
 
         Returns:
-            logits (steps, outputs), each made before its target was seen; clipped (steps,).
+            predictions (steps, outputs), each made before its target was seen; flags (steps,).
         """
-        logits = np.empty((len(xs), self.plan.outputs), state.weights.dtype)
-        clipped = np.zeros(len(xs), bool)
+        predictions = np.empty((len(xs), self.plan.outputs), state.weights.dtype)
+        flags = np.zeros(len(xs), np.uint8)
         for t, (x, target) in enumerate(zip(xs, targets, strict=True)):
-            logits[t], clipped[t] = self.learn(state, x, target)
-        return logits, clipped
+            predictions[t], flags[t] = self.learn(state, x, target)
+        return predictions, flags
 
     def frozen(self, state: State, xs: Array) -> Array:
-        """Logits (steps, outputs) with the weights as they are; memories go on."""
-        logits = np.empty((len(xs), self.plan.outputs), state.weights.dtype)
+        """Predictions (steps, outputs) with the weights as they are; memories go on."""
+        predictions = np.empty((len(xs), self.plan.outputs), state.weights.dtype)
         for t, x in enumerate(xs):
-            step = forward(self.plan, state.weights, state.memory, state.hidden, x)
-            logits[t] = step.logits
+            seen, _ = see(x, state.weights.dtype)
+            step = _forward(self.plan, state, seen)
+            predictions[t] = self.loss.prediction(step.logits)
             self.adopt(state, step)
-        return logits
+        return predictions
 
     def adopt(self, state: State, step: Forward) -> None:
         """Adopt the memories and hidden values of ``step``."""
@@ -258,6 +293,10 @@ class Online:
             share = rounded(self.averaging.shares(updates)[0])
             state.average += (state.weights - state.average) * share
         state.counts[1] += 1
+
+
+def _forward(plan: Plan, state: State, x: Array) -> Forward:
+    return forward(plan, state.weights, state.memory, state.hidden, x)
 
 
 def _clip(delta: Array, limit: float) -> tuple[Array, bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidegate.learn.averaging import RunningAverage
-from tidegate.learn.learner import Predictor, Learner
+from tidegate.learn.learner import Learner, Predictor
 from tidegate.learn.losses import Gaussian, Logistic, Softmax, Squared
 from tidegate.learn.network import Network
 from tidegate.learn.optimisers import SGD, Adam, Momentum

@@ -6,19 +6,26 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from tidegate._core.errors import UsageError
-from tidegate.kernels.plan import Array, Averaging, Loss, Optimiser, State
+from tidegate.kernels.engine import Engine, FrozenEngine, ReferenceEngine, ReferenceFrozen
+from tidegate.kernels.plan import (
+    CAPPED,
+    CLIPPED,
+    MISSING,
+    Array,
+    Averaging,
+    Loss,
+    Optimiser,
+    State,
+)
 from tidegate.kernels.reference import Online
 from tidegate.learn.losses import Squared
 from tidegate.learn.network import Network
 from tidegate.learn.optimisers import Adam
 
 __all__ = ["Learner", "Predictor"]
-
-#: inputs are expected on the scale of 1; beyond this they are capped, and counted
-INPUT_LIMIT = 100.0
 
 
 class Learner:
@@ -40,10 +47,13 @@ class Learner:
         dtype: ``float32`` or ``float64``.
 
     Attributes:
+        flags: what happened at the last step of :meth:`learn`, as bits: 1 clipped, 2 missing,
+            4 capped.
         clipped: steps whose error was clipped.
-        missing: input or target values that were not finite: such an input counts as 0, such a
-            target teaches nothing.
-        capped: input values beyond +-100 that were capped there.
+        missing: steps with an input or target that was not finite: such an input counts as 0,
+            such a target teaches nothing.
+        capped: steps with an input beyond +-100, capped there: inputs are expected on the scale
+            of 1.
 
     Raises:
         UsageError: the cell cannot be learned online, the loss does not fit the network's
@@ -75,19 +85,28 @@ class Learner:
         if not clip > 0:
             raise UsageError("Learner clip", "a norm above 0", repr(clip), "Try clip=10.")
         self._targets = _targets(self.loss, network.outputs)
-        self.engine = Online(network.plan, self.loss, optimiser or Adam(), averaging, clip)
-        self.state = self.engine.start(network.initial(seed).astype(self.dtype))
-        self.clipped = self.missing = self.capped = 0
+        self._online = Online(network.plan, self.loss, optimiser or Adam(), averaging, clip)
+        start = self._online.start(network.initial(seed).astype(self.dtype))
+        self._engine: Engine = ReferenceEngine(self._online, start)
+        self.flags = self.clipped = self.missing = self.capped = 0
+
+    @property
+    def state(self) -> State:
+        """A copy of all the learner knows, in flat arrays; assign one to go on from there."""
+        return self._engine.state
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self._engine.restore(state)
 
     @property
     def steps(self) -> int:
         """Steps of the stream learned so far."""
-        return self.state.steps
+        return self._engine.state.steps
 
     def predict(self, x: ArrayLike) -> Array:
         """The prediction for input x (inputs,); asking twice, or not at all, changes nothing."""
-        seen, _, _ = self._inputs(x, 1)
-        return self.loss.prediction(self.engine.predict(self.state, seen))
+        return self._engine.predict(_shaped("x", x, 1, self.network.inputs))
 
     def learn(self, x: ArrayLike, target: ArrayLike) -> Array:
         """One step of the stream.
@@ -99,11 +118,11 @@ class Learner:
         Returns:
             the prediction made before the target was seen.
         """
-        seen, missing, capped = self._inputs(x, 1)
-        wanted, unknown = self._wanted(target, 1)
-        logits, clipped = self.engine.learn(self.state, seen, wanted)
-        self._count(int(clipped), missing + unknown, capped)
-        return self.loss.prediction(logits)
+        seen = _shaped("x", x, 1, self.network.inputs)
+        wanted = self._wanted(target, 1)
+        prediction, self.flags = self._engine.learn(seen, wanted)
+        self._count(np.array([self.flags], np.uint8))
+        return prediction
 
     def run(self, xs: ArrayLike, targets: ArrayLike) -> Array:
         """Many steps: xs (steps, inputs), targets (steps, targets) or (steps,).
@@ -111,8 +130,8 @@ class Learner:
         Returns:
             predictions (steps, ...), each made before its target was seen.
         """
-        seen, missing, capped = self._inputs(xs, 2)
-        wanted, unknown = self._wanted(targets, 2)
+        seen = _shaped("xs", xs, 2, self.network.inputs)
+        wanted = self._wanted(targets, 2)
         if len(seen) != len(wanted):
             raise UsageError(
                 "Learner.run",
@@ -120,13 +139,13 @@ class Learner:
                 f"{len(wanted)} for {len(seen)} steps",
                 "Give targets of shape (steps, targets), NaN where one is not known.",
             )
-        logits, clipped = self.engine.run(self.state, seen, wanted)
-        self._count(int(clipped.sum()), missing + unknown, capped)
-        return self.loss.prediction(logits)
+        predictions, flags = self._engine.run(seen, wanted)
+        self._count(flags)
+        return predictions
 
     def predictor(self) -> Predictor:
-        """A frozen copy: predicts with the weights of now, from memories and state of now."""
-        return Predictor(self, self.state.copy())
+        """A frozen copy: predicts with the weights of now, from the memories of now."""
+        return Predictor(self, self.state)
 
     def averaged(self) -> Predictor:
         """A frozen copy with the averaged weights.
@@ -134,7 +153,7 @@ class Learner:
         Raises:
             UsageError: the learner was made without ``averaging``.
         """
-        state = self.state.copy()
+        state = self.state
         if not state.average.size:
             raise UsageError(
                 "Learner.averaged",
@@ -147,33 +166,18 @@ class Learner:
 
     def forget(self) -> None:
         """Memories to their start, eligibility traces to 0, as for a stream that begins anew."""
-        self.engine.forget(self.state)
+        self._engine.forget()
 
-    def _count(self, clipped: int, missing: int, capped: int) -> None:
-        self.clipped += clipped
-        self.missing += missing
-        self.capped += capped
+    def _count(self, flags: NDArray[np.uint8]) -> None:
+        self.clipped += int(np.count_nonzero(flags & CLIPPED))
+        self.missing += int(np.count_nonzero(flags & MISSING))
+        self.capped += int(np.count_nonzero(flags & CAPPED))
 
-    def _inputs(self, x: ArrayLike, axes: int) -> tuple[Array, int, int]:
-        seen = _shaped("x", x, axes, self.network.inputs)
-        finite = np.isfinite(seen)
-        missing = seen.size - int(np.count_nonzero(finite))
-        if missing:
-            seen = np.where(finite, seen, 0.0)
-        capped = int(np.count_nonzero(abs(seen) > INPUT_LIMIT))
-        if capped:
-            seen = np.clip(seen, -INPUT_LIMIT, INPUT_LIMIT)
-        return seen.astype(self.dtype), missing, capped
-
-    def _wanted(self, target: ArrayLike, axes: int) -> tuple[Array, int]:
+    def _wanted(self, target: ArrayLike, axes: int) -> Array:
         wanted = np.asarray(target, np.float64)
         if wanted.ndim == axes - 1 and self._targets == 1:
             wanted = wanted[..., None]
-        wanted = _shaped("target", wanted, axes, self._targets)
-        missing = wanted.size - int(np.count_nonzero(np.isfinite(wanted)))
-        if missing:
-            wanted = np.where(np.isfinite(wanted), wanted, np.nan)
-        return wanted.astype(self.dtype), missing
+        return _shaped("target", wanted, axes, self._targets)
 
 
 class Predictor:
@@ -189,17 +193,16 @@ class Predictor:
     """
 
     def __init__(self, learner: Learner, state: State) -> None:
-        self._learner = learner
-        self.state = state
+        self._inputs = learner.network.inputs
+        self._engine: FrozenEngine = ReferenceFrozen(learner._online, state)
 
     def run(self, xs: ArrayLike) -> Array:
         """Predictions (steps, ...) for xs (steps, inputs); memories go on."""
-        seen, _, _ = self._learner._inputs(xs, 2)
-        return self._learner.loss.prediction(self._learner.engine.frozen(self.state, seen))
+        return self._engine.run(_shaped("xs", xs, 2, self._inputs))
 
     def forget(self) -> None:
         """Memories to their start."""
-        self._learner.engine.forget(self.state)
+        self._engine.forget()
 
 
 def _float_type(dtype: Any) -> Any:

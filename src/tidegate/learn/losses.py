@@ -21,11 +21,11 @@ class Squared(PointwiseLoss):
     array([0.5, 0. ])
     """
 
+    def means(self, logit: Any) -> Mapping[str, Value]:
+        return {"value": logit.value}
+
     def slopes(self, logit: Any, target: Value) -> Mapping[str, Value]:
         return {"value": logit.value - target}
-
-    def prediction(self, logits: Array) -> Array:
-        return logits
 
     def value(self, logits: Array, target: Array) -> Array:
         return np.asarray(np.nansum(0.5 * (logits - target) ** 2, axis=-1))
@@ -38,11 +38,11 @@ class Logistic(PointwiseLoss):
     array([0.5])
     """
 
+    def means(self, logit: Any) -> Mapping[str, Value]:
+        return {"value": sigmoid(logit.value)}
+
     def slopes(self, logit: Any, target: Value) -> Mapping[str, Value]:
         return {"value": sigmoid(logit.value) - target}
-
-    def prediction(self, logits: Array) -> Array:
-        return np.asarray(sigmoid(logits))
 
     def value(self, logits: Array, target: Array) -> Array:
         return np.asarray(np.nansum(np.logaddexp(0, logits) - target * logits, axis=-1))
@@ -61,14 +61,13 @@ class Gaussian(PointwiseLoss):
 
     parts = ("mean", "log_scale")
 
+    def means(self, logit: Any) -> Mapping[str, Value]:
+        return {"mean": logit.mean, "log_scale": exp(logit.log_scale)}
+
     def slopes(self, logit: Any, target: Value) -> Mapping[str, Value]:
         precision = exp(-(logit.log_scale + logit.log_scale))
         pull = (logit.mean - target) * precision
         return {"mean": pull, "log_scale": 1.0 - (logit.mean - target) * pull}
-
-    def prediction(self, logits: Array) -> Array:
-        mean, log_scale = np.split(logits, 2, axis=-1)
-        return np.concatenate([mean, np.exp(log_scale)], axis=-1)
 
     def value(self, logits: Array, target: Array) -> Array:
         mean, log_scale = np.split(logits, 2, axis=-1)

@@ -1,0 +1,105 @@
+"""The two engines a learner runs on, behind one interface; the reference can always replace.
+
+``TIDEGATE_REFERENCE=1`` in the environment makes plain NumPy carry out everything.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidegate.kernels.plan import Array, State
+from tidegate.kernels.reference import Online, start_memory
+
+__all__ = ["Engine", "FrozenEngine", "ReferenceEngine", "ReferenceFrozen", "reference"]
+
+
+def reference() -> bool:
+    """Whether the environment asks for the NumPy reference."""
+    return os.environ.get("TIDEGATE_REFERENCE", "0") not in ("", "0")
+
+
+class Engine(ABC):
+    """An online learner at work: it owns the state it changes."""
+
+    @property
+    @abstractmethod
+    def state(self) -> State:
+        """A copy of all that the learner knows, in flat arrays."""
+
+    @abstractmethod
+    def restore(self, state: State) -> None:
+        """Go on from ``state`` (copied), exact to the bit."""
+
+    @abstractmethod
+    def predict(self, x: Array) -> Array:
+        """The prediction (outputs,) for x (inputs,); changes nothing that can be seen."""
+
+    @abstractmethod
+    def learn(self, x: Array, target: Array) -> tuple[Array, int]:
+        """One step; the prediction made before ``target`` (targets,) was seen, and flags."""
+
+    @abstractmethod
+    def run(self, xs: Array, targets: Array) -> tuple[Array, NDArray[np.uint8]]:
+        """Many steps; predictions (steps, outputs) and flags (steps,)."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Memories to their start values, hidden values and traces to 0."""
+
+
+class FrozenEngine(ABC):
+    """A network whose weights no longer change; its memories are its own."""
+
+    @abstractmethod
+    def run(self, xs: Array) -> Array:
+        """Predictions (steps, outputs) for xs (steps, inputs); memories go on."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Memories to their start values, hidden values to 0."""
+
+
+class ReferenceEngine(Engine):
+    """The NumPy loops of :mod:`tidegate.kernels.reference` as an engine."""
+
+    def __init__(self, online: Online, state: State) -> None:
+        self._online = online
+        self._state = state.copy()
+
+    @property
+    def state(self) -> State:
+        return self._state.copy()
+
+    def restore(self, state: State) -> None:
+        self._state = state.copy()
+
+    def predict(self, x: Array) -> Array:
+        return self._online.predict(self._state, x)
+
+    def learn(self, x: Array, target: Array) -> tuple[Array, int]:
+        return self._online.learn(self._state, x, target)
+
+    def run(self, xs: Array, targets: Array) -> tuple[Array, NDArray[np.uint8]]:
+        return self._online.run(self._state, xs, targets)
+
+    def forget(self) -> None:
+        self._online.forget(self._state)
+
+
+class ReferenceFrozen(FrozenEngine):
+    """A frozen network in NumPy."""
+
+    def __init__(self, online: Online, state: State) -> None:
+        self._online = online
+        self._state = state.copy()
+
+    def run(self, xs: Array) -> Array:
+        return self._online.frozen(self._state, xs)
+
+    def forget(self) -> None:
+        self._state.hidden[...] = 0
+        start_memory(self._online.plan, self._state.memory)
