@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tidegate import calculus, cells, layers, learn, streams, tasks
+    from tidegate import calculus, cells, datasets, layers, learn, streams, tasks
     from tidegate._core.errors import (
         DataError,
         DivergedError,
@@ -35,6 +35,7 @@ __all__ = [
     "UsageError",
     "calculus",
     "cells",
+    "datasets",
     "layers",
     "learn",
     "streams",
