@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidegate.learn.averaging import RunningAverage
 from tidegate.learn.learner import Learner, Predictor
-from tidegate.learn.losses import Gaussian, Logistic, Softmax, Squared
+from tidegate.learn.losses import Gaussian, Huber, Logistic, Softmax, Squared
 from tidegate.learn.network import Network
 from tidegate.learn.optimisers import SGD, Adam, Momentum
 from tidegate.learn.schedules import Constant, Harmonic, Schedule
@@ -16,6 +16,7 @@ __all__ = [
     "Predictor",
     "Gaussian",
     "Harmonic",
+    "Huber",
     "Learner",
     "Logistic",
     "Momentum",

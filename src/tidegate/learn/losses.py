@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import log, pi
 from typing import Any
 
 import numpy as np
 
-from tidegate.cells.functions import Value, exp, sigmoid
+from tidegate.cells.functions import Value, exp, sigmoid, sqrt
 from tidegate.kernels.plan import Array, PointwiseLoss, SharedLoss
 
-__all__ = ["Gaussian", "Logistic", "Softmax", "Squared"]
+__all__ = ["Gaussian", "Huber", "Logistic", "Softmax", "Squared"]
 
 
 class Squared(PointwiseLoss):
@@ -29,6 +30,33 @@ class Squared(PointwiseLoss):
 
     def value(self, logits: Array, target: Array) -> Array:
         return np.asarray(np.nansum(0.5 * (logits - target) ** 2, axis=-1))
+
+
+@dataclass(frozen=True)
+class Huber(PointwiseLoss):
+    """Squared near 0, absolute far out: outliers pull with at most ``width``.
+
+    width^2 (sqrt(1 + (error / width)^2) - 1), smooth everywhere.
+
+    Source: Huber, "Robust Estimation of a Location Parameter" (1964), in the smooth form of
+    Charbonnier et al. (1997), equation 12.
+
+    >>> Huber(width=1.0).error(np.array([1e6, 1e-3]), np.zeros(2)).round(6)
+    array([1.   , 0.001])
+    """
+
+    width: float = 1.0
+
+    def means(self, logit: Any) -> Mapping[str, Value]:
+        return {"value": logit.value}
+
+    def slopes(self, logit: Any, target: Value) -> Mapping[str, Value]:
+        far = (logit.value - target) / self.width
+        return {"value": (logit.value - target) / sqrt(1.0 + far * far)}
+
+    def value(self, logits: Array, target: Array) -> Array:
+        far = (logits - target) / self.width
+        return np.asarray(np.nansum(self.width**2 * (np.sqrt(1 + far * far) - 1), axis=-1))
 
 
 class Logistic(PointwiseLoss):

@@ -1,0 +1,133 @@
+"""A run over a stream: predict a row, meet it, learn from it; one record for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidegate._core.records import Forecast, Record
+from tidegate.forecast.clock import Clock
+from tidegate.forecast.scores import Scores
+from tidegate.forecast.simple import Ago, Persistence, Simple
+from tidegate.streams import BadRows, Row, bad_cell
+
+__all__ = ["OURS", "Forecaster", "Prequential"]
+
+OURS = "tidegate"
+DEFAULT_WARMUP = 200  #: steps not scored where no period is known
+WARMUP_PERIODS = 2  #: of the longest period, where one is known
+
+
+class Forecaster(Protocol):
+    """Predicts the coming value of a target, and learns from every row that comes."""
+
+    def know(self, periods: dict[str, int]) -> None: ...
+
+    def forecast(self) -> float: ...
+
+    def observe(self, values: NDArray[np.float64]) -> tuple[str, ...]: ...
+
+
+@dataclass
+class Prequential:
+    """Predict, then learn, row after row, beside the simple forecasts on the same steps.
+
+    Attributes:
+        forecaster: what predicts.
+        source: the stream's name in messages.
+        bad_rows: what becomes of rows whose time goes backwards.
+        warmup: steps not scored; by default two of the longest period the clock makes known,
+            else 200.
+
+    >>> from tidegate.forecast import BareNetwork
+    >>> from tidegate.streams import StopAtBadRow
+    >>> run = Prequential(BareNetwork(1, "lstm", 8, seed=0), "demo", StopAtBadRow())
+    >>> records = [run.step(Row(n, None, np.array([n % 3.0]))) for n in range(1, 6)]
+    >>> records[1].actual, records[1].prediction
+    (2.0, 1.0)
+    """
+
+    forecaster: Forecaster
+    source: str
+    bad_rows: BadRows
+    warmup: int | None = None
+
+    def __post_init__(self) -> None:
+        self.steps = 0
+        self.clock = Clock()
+        self.scores = Scores(DEFAULT_WARMUP if self.warmup is None else self.warmup)
+        self.flagged: dict[str, int] = {}
+        self._simple: dict[str, Simple] = {"persistence": Persistence()}
+
+    def step(self, row: Row) -> Record | None:
+        """The record of the row that has come; None where it is passed over.
+
+        Raises:
+            DataError: its time cannot be read or goes backwards, and bad rows stop the run.
+        """
+        event = self.clock.observe(row.time)
+        if event == "late":
+            self.bad_rows(
+                bad_cell(
+                    self.source, row.number, "time", "a time after the row before", str(row.time)
+                )
+            )
+            return None
+        if event == "step":
+            self._know(self.clock.periods())
+        actual, prediction = float(row.values[0]), self.forecaster.forecast()
+        self._score(actual, prediction)
+        learned = self.forecaster.observe(row.values)
+        self.steps += 1
+        flags = self._flags(event, learned)
+        known = isfinite(actual) and isfinite(prediction)
+        return Record(
+            step=self.steps,
+            time=row.time,
+            prediction=_or_none(prediction),
+            actual=_or_none(actual),
+            error=actual - prediction if known else None,
+            flags=flags,
+            next=Forecast(
+                time=self.clock.next_time(), prediction=_or_none(self.forecaster.forecast())
+            ),
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Errors of all methods on the same steps, skill, counts; what ``summary.json`` holds."""
+        names = [OURS, *self._simple]
+        return {
+            "steps": self.steps,
+            "scored": self.scores.steps,
+            "warmup": self.scores.warmup,
+            "mae": {name: self.scores.mean(name) for name in names},
+            "skill": {n: self.scores.skill(OURS, over=n) for n in self._simple},
+            "flags": dict(self.flagged),
+        }
+
+    def _know(self, periods: dict[str, int]) -> None:
+        self.forecaster.know(periods)
+        self._simple |= {name: Ago(period) for name, period in periods.items()}
+        if self.warmup is None and periods:
+            self.scores.warmup = WARMUP_PERIODS * max(periods.values())
+
+    def _score(self, actual: float, prediction: float) -> None:
+        guesses = {name: simple.forecast() for name, simple in self._simple.items()}
+        self.scores.add(actual, {OURS: prediction, **guesses})
+        for simple in self._simple.values():
+            simple.observe(actual)
+
+    def _flags(self, event: str | None, learned: tuple[str, ...]) -> tuple[str, ...]:
+        warming = ("warmup",) if self.steps <= self.scores.warmup else ()
+        flags = warming + learned + (("gap",) if event == "gap" else ())
+        for flag in flags:
+            self.flagged[flag] = self.flagged.get(flag, 0) + 1
+        return flags
+
+
+def _or_none(value: float) -> float | None:
+    return value if isfinite(value) else None

@@ -1,0 +1,61 @@
+"""Scores of forecasts side by side: the same steps for all, in constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+
+__all__ = ["Scores"]
+
+ROLLING = 500  #: steps of the window of the rolling error
+
+
+class Scores:
+    """Mean absolute errors, in units of the target, over the steps where every forecast stands.
+
+    Args:
+        warmup: steps from the beginning that are not scored.
+
+    Attributes:
+        steps: steps scored.
+
+    >>> scores = Scores(warmup=1)
+    >>> for value, guess in ((1.0, 9.0), (2.0, 1.0), (3.0, 2.5)):
+    ...     scores.add(value, {"tidegate": guess, "persistence": value - 1})
+    >>> scores.steps, scores.mean("tidegate"), scores.skill("tidegate", over="persistence")
+    (2, 0.75, 0.25)
+    """
+
+    def __init__(self, warmup: int) -> None:
+        self.warmup = warmup
+        self.steps = 0
+        self._seen = 0
+        self._sums: dict[str, float] = {}
+        self._rolling: dict[str, float] = {}
+
+    def add(self, actual: float, forecasts: Mapping[str, float]) -> None:
+        """One step: the value that came, and what each method had said; missing values pass."""
+        self._seen += 1
+        errors = {name: abs(actual - guess) for name, guess in forecasts.items()}
+        if not all(map(isfinite, errors.values())):
+            return
+        for name, error in errors.items():
+            before = self._rolling.get(name, error)
+            self._rolling[name] = before + (error - before) / ROLLING
+        if self._seen > self.warmup:
+            self.steps += 1
+            for name, error in errors.items():
+                self._sums[name] = self._sums.get(name, 0.0) + error
+
+    def mean(self, name: str) -> float | None:
+        """Mean absolute error of a method over the steps scored; None before there is one."""
+        return self._sums[name] / self.steps if name in self._sums else None
+
+    def rolling(self, name: str) -> float | None:
+        """Its exponentially weighted absolute error, over about the last 500 steps."""
+        return self._rolling.get(name)
+
+    def skill(self, name: str, over: str) -> float | None:
+        """1 - error / error of ``over``: 0 is no better, below 0 worse; None where undefined."""
+        mine, other = self.mean(name), self.mean(over)
+        return None if mine is None or not other else 1 - mine / other

@@ -1,0 +1,68 @@
+"""Simple forecasts that every better one must beat, on the same steps."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from math import isfinite, nan
+
+import numpy as np
+
+from tidegate.streams import Lags
+
+__all__ = ["Ago", "Persistence", "Simple"]
+
+
+class Simple(ABC):
+    """A forecast of the coming value from values seen, in constant memory."""
+
+    @abstractmethod
+    def forecast(self) -> float:
+        """The forecast of the coming value; NaN before there is one."""
+
+    @abstractmethod
+    def observe(self, value: float) -> None:
+        """The value that has come; NaN where it is missing."""
+
+
+class Persistence(Simple):
+    """The last value that was seen.
+
+    >>> last = Persistence()
+    >>> for value in (3.0, nan):
+    ...     last.observe(value)
+    >>> last.forecast()
+    3.0
+    """
+
+    def __init__(self) -> None:
+        self._last = nan
+
+    def forecast(self) -> float:
+        return self._last
+
+    def observe(self, value: float) -> None:
+        if isfinite(value):
+            self._last = value
+
+
+class Ago(Simple):
+    """The value one period before the coming step; the last one seen where that is missing.
+
+    >>> ago = Ago(period=2)
+    >>> for value in (3.0, 4.0, 5.0):
+    ...     ago.observe(value)
+    >>> ago.forecast()
+    4.0
+    """
+
+    def __init__(self, period: int) -> None:
+        self._past = Lags(columns=1, lags=[period])
+        self._last = Persistence()
+
+    def forecast(self) -> float:
+        past = float(self._past.values()[0, 0])
+        return past if isfinite(past) else self._last.forecast()
+
+    def observe(self, value: float) -> None:
+        self._past.push(np.array([value]))
+        self._last.observe(value)
