@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from tidegate.cells.base import Cell, Step, both, hidden, input
@@ -10,6 +11,7 @@ from tidegate.cells.functions import sigmoid, tanh
 __all__ = ["GRU"]
 
 
+@dataclass(frozen=True)
 class GRU(Cell):
     """Gated recurrent unit with the equations of ``torch.nn.GRU`` (reset after the product).
 

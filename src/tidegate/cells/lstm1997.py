@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from tidegate.cells.base import Cell, Step, both
@@ -10,6 +11,7 @@ from tidegate.cells.functions import sigmoid, tanh
 __all__ = ["LSTM1997"]
 
 
+@dataclass(frozen=True)
 class LSTM1997(Cell):
     """Long short-term memory of 1997, without a forget gate: its retention is always 1.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from tidegate.cells.base import Cell, Step, both
@@ -10,6 +11,7 @@ from tidegate.cells.functions import tanh
 __all__ = ["RNN"]
 
 
+@dataclass(frozen=True)
 class RNN(Cell):
     """Elman's simple recurrent network, with the equations of ``torch.nn.RNN``.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from tidegate.cells.base import Cell, Step, input
@@ -10,6 +11,7 @@ from tidegate.cells.functions import sigmoid, tanh
 __all__ = ["UpdateGate"]
 
 
+@dataclass(frozen=True)
 class UpdateGate(Cell):
     """Update-gate cell: gate and candidate depend on the input alone.
 
