@@ -118,6 +118,11 @@ def fixed(x: Value) -> Value:
     return _apply("fixed", x)
 
 
+def _quiet(function: Callable[..., Value]) -> Callable[..., Value]:
+    """The ends are values (exp(1000) is inf, log(0) is -inf), nothing to warn of."""
+    return np.errstate(all="ignore")(function)
+
+
 def _numpy_sigmoid(x: Value) -> Value:
     small = np.exp(-np.abs(x))
     return np.where(np.asarray(x) < 0, small, np.ones_like(small)) / (1 + small)
@@ -127,16 +132,21 @@ def _numpy_log_sigmoid(x: Value) -> Value:
     return np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x)))
 
 
+def _numpy_choose(x: Value, y: Value, yes: Value, no: Value) -> Value:
+    kind = np.result_type(x, y, yes, no)
+    return np.where(np.asarray(x) >= y, np.asarray(yes, kind), np.asarray(no, kind))
+
+
 _NUMPY: dict[str, Callable[..., Value]] = {
     "sigmoid": _numpy_sigmoid,
     "tanh": np.tanh,
-    "exp": np.exp,
-    "log": np.log,
-    "sqrt": np.sqrt,
+    "exp": _quiet(np.exp),
+    "log": _quiet(np.log),
+    "sqrt": _quiet(np.sqrt),
     "log_sigmoid": _numpy_log_sigmoid,
     "absolute": np.abs,
     "maximum": np.maximum,
     "minimum": np.minimum,
-    "choose": lambda x, y, yes, no: np.where(np.asarray(x) >= y, yes, no),
+    "choose": _numpy_choose,
     "fixed": lambda x: x,
 }

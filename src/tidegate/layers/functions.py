@@ -27,8 +27,8 @@ def _minimum(x: Tensor | float, y: Tensor | float) -> Tensor:
 def _choose(
     x: Tensor | float, y: Tensor | float, yes: Tensor | float, no: Tensor | float
 ) -> Tensor:
-    test = torch.as_tensor(x >= y)
-    return torch.where(test, yes, no)
+    like = next(value for value in (x, y, yes, no) if isinstance(value, Tensor))
+    return torch.where(_tensor(x, like) >= _tensor(y, like), _tensor(yes, like), _tensor(no, like))
 
 
 functions.register(
