@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import SimpleNamespace
 from typing import TypeVar
 
 from tidegate._core.errors import UsageError
-from tidegate.calculus.graph import Graph, Node, evaluate, log_of, partial
+from tidegate.calculus.graph import Graph, Node, depends, evaluate, log_of, partial
 from tidegate.cells import functions
 from tidegate.cells.base import Cell, Step
 from tidegate.cells.functions import Value
@@ -116,10 +116,13 @@ def derive(cell: Cell) -> Equations:
     keep = _nonzero(memory, past, cell.memory, lambda y, x: partial(y, x))
     write = _nonzero(memory, sources, sources, lambda y, x: partial(y, x))
     show = _nonzero(hidden, memory, memory, lambda y, x: partial(y, x, new | set(past.values())))
-    recall = _nonzero(hidden, past, cell.memory, lambda y, x: partial(y, x, new))
-    direct = _nonzero(hidden, sources, sources, lambda y, x: partial(y, x, new))
+    # A leaf that is itself a new memory (a delay: d = past.c) is held; show counts it.
+    past_beside = [m for m in past if past[m] not in new]
+    sources_beside = [s for s in sources if sources[s] not in new]
+    recall = _nonzero(hidden, past, past_beside, lambda y, x: partial(y, x, new))
+    direct = _nonzero(hidden, sources, sources_beside, lambda y, x: partial(y, x, new))
     traces = _trace_set(cell, tuple(sources), keep, write, show, recall)
-    log_retention, sign = _retention(cell, z, past, par, step, keep)
+    log_retention, sign = _retention(cell, z, past, par, step, keep, graph)
     leaves = {node.args[0]: node for node in [*z.values(), *past.values(), *par.values()]}
     return Equations(
         cell, leaves, memory, hidden, gates, keep, write, show, recall, direct, traces,
@@ -168,7 +171,7 @@ def _check(
                 owner, f"a gate {gate!r} that multiplies h for slot {slot!r}",
                 f"gates {sorted(gates)}", "Name it in Step(gates=...).",
             )  # fmt: skip
-        circular = [s for s in second if not partial(gates[gate], z[s]).is_const(0)]
+        circular = [s for s in second if depends(gates[gate], z[s])]
         if circular:
             raise UsageError(
                 owner,
@@ -181,7 +184,7 @@ def _check(
 def _nonzero(
     of: Mapping[str, Node],
     by: Mapping[str, Node],
-    names: tuple[str, ...] | Mapping[str, Node],
+    names: Collection[str],
     derivative: Callable[[Node, Node], Node],
 ) -> dict[Pair, Node]:
     found = {(y, x): derivative(of[y], by[x]) for y in of for x in names}
@@ -220,11 +223,13 @@ def _retention(
     par: Mapping[str, Node],
     step: Step,
     keep: Mapping[Pair, Node],
+    graph: Graph,
 ) -> tuple[dict[str, Node], dict[str, Node]]:
     stated = cell.log_retention(
         SimpleNamespace(**z), SimpleNamespace(**past), SimpleNamespace(**par), step
     )
-    log_retention, sign = dict(stated), {}
+    log_retention = {name: graph.wrap(value) for name, value in stated.items()}
+    sign: dict[str, Node] = {}
     for name in cell.memory:
         if name in stated or (name, name) not in keep:
             continue

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from math import log
+from typing import Any, NoReturn
 
 from tidegate.cells import functions
 from tidegate.cells.functions import Value
 
-__all__ = ["Graph", "Node", "evaluate", "log_of", "partial"]
+__all__ = ["Graph", "Node", "depends", "evaluate", "log_of", "partial"]
 
 
 class Graph:
@@ -77,7 +78,10 @@ class Node:
 
     def __sub__(self, other: Node | float) -> Node:
         right = self.graph.wrap(other)
-        return self if right.is_const(0) else self._fold("sub", right)
+        if right.is_const(0):
+            return self
+        negated = right._negated()
+        return self._fold("sub", right) if negated is None else self + negated
 
     def __mul__(self, other: Node | float) -> Node:
         right = self.graph.wrap(other)
@@ -108,11 +112,21 @@ class Node:
     def __rtruediv__(self, other: float) -> Node:
         return self.graph.wrap(other) / self
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> NoReturn:
         raise TypeError(
             "a cell's step cannot branch on a value: it is traced once for all values; "
             "use choose(x, y, yes, no)"
         )
+
+    def _compared(self, other: object) -> NoReturn:
+        self.__bool__()
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compared
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same node: tables of nodes need to know; numbers are a branch."""
+        return other is self if isinstance(other, Node) else self._compared(other)
 
     def __repr__(self) -> str:
         if self.op in ("leaf", "const"):
@@ -205,6 +219,17 @@ def partial(y: Node, x: Node, held: Collection[Node] = ()) -> Node:
     return slopes.get(y, graph.const(0.0))
 
 
+def depends(y: Node, x: Node) -> bool:
+    """Whether the value of y needs x, even where no error flows.
+
+    >>> g = Graph()
+    >>> x = g.leaf("x")
+    >>> depends(functions.fixed(2.0 * x), x)
+    True
+    """
+    return x in _ordered([y])
+
+
 def evaluate(nodes: Iterable[Node], known: Mapping[Node, Value]) -> list[Value]:
     """The values of ``nodes`` from the values of the ``known`` ones (a const is a Python float).
 
@@ -245,8 +270,10 @@ def log_of(node: Node) -> Node | None:
     >>> log_of(functions.sigmoid(z)), log_of(1.0 - functions.sigmoid(z)), log_of(z + 1.0)
     (log_sigmoid(z), log_sigmoid(mul(-1.0, z)), None)
     """
-    if node.is_const(1):
-        return node.graph.const(0.0)
+    if node.op == "const" and node.args[0] > 0:
+        return node.graph.const(log(node.args[0]))
+    if node.op == "fixed":
+        return log_of(node.args[0])
     if node.op == "sigmoid":
         return functions.log_sigmoid(node.args[0])  # type: ignore[no-any-return]
     if node.op == "exp":
