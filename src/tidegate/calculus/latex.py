@@ -12,6 +12,7 @@ __all__ = ["latex"]
 
 _PRECEDENCE = {"add": 1, "sub": 1, "mul": 2, "div": 3}
 _ATOM = 4
+_PARTS = ("memory", "gates", "hidden")
 _NAMES = {
     "sigmoid": r"\sigma",
     "tanh": r"\tanh",
@@ -21,6 +22,7 @@ _NAMES = {
     "maximum": r"\max",
     "minimum": r"\min",
 }
+_AROUND = {"absolute": (r"\left|", r"\right|"), "sqrt": (r"\sqrt{", "}")}
 
 
 def latex(cell: Cell) -> str:
@@ -35,30 +37,29 @@ def latex(cell: Cell) -> str:
     h_t &= o_t \\odot \\tanh\\left(c_t\\right)
     """
     equations = derive(cell)
-    named = {node: name for name, node in equations.gates.items()}
-    named |= {node: name for name, node in equations.hidden.items()}
-    named |= {node: name for name, node in equations.memory.items()}
-    aliases = _aliases(equations, named)
+    values = [(n, node) for part in _PARTS for n, node in getattr(equations, part).items()]
+    named = {node: name for name, node in reversed(values) if _deserves_a_name(node)}
+    values.sort(key=lambda item: (item[1].index, named.get(item[1]) != item[0]))
     lines = []
-    for node, name in sorted(named.items(), key=lambda item: item[0].index):
-        shown = {n: _symbol(other) for n, other in named.items() if n is not node}
-        lines.append(f"{_symbol(name)} &= {_print(node, _Printer(equations, shown))}")
-    return " \\\\\n".join(lines + aliases)
+    for name, node in dict.fromkeys(values):
+        shown = {n: _symbol(other) for n, other in named.items() if other != name}
+        lines.append(f"{_symbol(name)} &= {_operand(node, _Printer(equations, shown), 0)}")
+    return " \\\\\n".join(lines)
 
 
-def _aliases(equations: Equations, named: Mapping[Node, str]) -> list[str]:
-    """Lines for names that share one value: a hidden value that is a memory of another name."""
-    pairs = [*equations.gates.items(), *equations.hidden.items()]
-    return [
-        f"{_symbol(name)} &= {_symbol(named[node])}" for name, node in pairs if named[node] != name
-    ]
+def _deserves_a_name(node: Node) -> bool:
+    """Numbers and values of the step before are written as they are, also where a gate is one."""
+    return node.op != "const" and not (node.op == "leaf" and node.args[0].startswith("past."))
 
 
 def _symbol(name: str, time: str = "t") -> str:
+    """c2 at time t is c_{2,t}; a parameter p_i, which has no time, is p_i."""
     head, _, tail = name.partition("_")
     letters, digits = head.rstrip("0123456789"), head[len(head.rstrip("0123456789")) :]
     index = "".join(filter(None, [digits, tail]))
-    below = f"{index},{time}" if index else time
+    below = ",".join(filter(None, [index, time]))
+    if not below:
+        return letters
     return f"{letters}_{below}" if len(below) == 1 else f"{letters}_{{{below}}}"
 
 
@@ -72,7 +73,7 @@ class _Printer:
         if kind == "past":
             return _symbol(name, "t-1")
         if kind == "par":
-            return _symbol(name).replace(",t", "")
+            return _symbol(name, "")
         return self.slot(name)
 
     def slot(self, slot: str) -> str:
@@ -91,38 +92,57 @@ def _print(node: Node, printer: _Printer) -> str:
     if node.op == "leaf":
         return printer.leaf(node.args[0])
     if node.op == "const":
-        return f"{node.args[0]:g}"
-    if node.op == "fixed":
-        return _operand(node.args[0], printer, 0)
-    if node.op == "absolute":
-        return rf"\left|{_operand(node.args[0], printer, 0)}\right|"
-    if node.op == "sqrt":
-        return rf"\sqrt{{{_operand(node.args[0], printer, 0)}}}"
+        return _number(node.args[0])
+    if node.op in _AROUND:
+        before, after = _AROUND[node.op]
+        return f"{before}{_operand(node.args[0], printer, 0)}{after}"
     inner = ", ".join(_operand(argument, printer, 0) for argument in node.args)
     name = _NAMES.get(node.op, rf"\operatorname{{{node.op}}}")
     return rf"{name}\left({inner}\right)"
+
+
+def _number(value: float) -> str:
+    digits, e, power = f"{value:.12g}".partition("e")
+    return rf"{digits} \cdot 10^{{{int(power)}}}" if e else digits
 
 
 def _operand(node: Node, printer: _Printer, least: int) -> str:
     """The node as an operand, in parentheses where it binds less than ``least``."""
     if node in printer.shown:
         return printer.shown[node]
+    if node.op == "fixed":
+        return _operand(node.args[0], printer, least)
     text = _print(node, printer)
+    return rf"\left({text}\right)" if _binds(node, text) < least else text
+
+
+def _binds(node: Node, text: str) -> int:
     slot = node.op == "leaf" and " + " in text
-    binds = 1 if slot else _PRECEDENCE.get(node.op, _ATOM)
-    return rf"\left({text}\right)" if binds < least else text
+    return 1 if slot or _negative(node) else _PRECEDENCE.get(node.op, _ATOM)
+
+
+def _negative(node: Node) -> bool:
+    """Whether it is written with a sign in front."""
+    first = node.args[0] if node.op == "mul" else node
+    return first.op == "const" and bool(first.args[0] < 0)
+
+
+def _sum(node: Node, printer: _Printer) -> str:
+    left, right = node.args
+    least = 2 if _negative(right) else 1
+    return f"{_operand(left, printer, 1)} + {_operand(right, printer, least)}"
 
 
 def _product(node: Node, printer: _Printer) -> str:
     left, right = node.args
     if left.is_const(-1):
         return f"-{_operand(right, printer, 2)}"
-    sign = " " if "const" in (left.op, right.op) else r" \odot "
+    sign = " " if left.op == "const" else r" \cdot " if right.op == "const" else r" \odot "
     return f"{_operand(left, printer, 2)}{sign}{_operand(right, printer, 2)}"
 
 
 _BINARY: dict[str, Callable[[Node, _Printer], str]] = {
-    "add": lambda n, p: f"{_operand(n.args[0], p, 1)} + {_operand(n.args[1], p, 1)}",
+    "add": _sum,
     "sub": lambda n, p: f"{_operand(n.args[0], p, 1)} - {_operand(n.args[1], p, 2)}",
     "mul": _product,
     "div": lambda n, p: rf"\frac{{{_operand(n.args[0], p, 0)}}}{{{_operand(n.args[1], p, 0)}}}",
