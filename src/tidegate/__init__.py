@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tidegate import calculus, cells, datasets, layers, learn, streams, tasks
+    from tidegate import calculus, cells, datasets, forecast, layers, learn, streams, tasks
     from tidegate._core.errors import (
         DataError,
         DivergedError,
@@ -36,6 +36,7 @@ __all__ = [
     "calculus",
     "cells",
     "datasets",
+    "forecast",
     "layers",
     "learn",
     "streams",
