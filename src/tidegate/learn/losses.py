@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tidegate._core.errors import UsageError
 from tidegate.cells.functions import Value, exp, sigmoid, sqrt
 from tidegate.kernels.plan import Array, PointwiseLoss, SharedLoss
 
@@ -46,6 +47,10 @@ class Huber(PointwiseLoss):
     """
 
     width: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.width < float("inf"):
+            raise UsageError("Huber width", "an error above 0", repr(self.width), "Try width=1.0.")
 
     def means(self, logit: Any) -> Mapping[str, Value]:
         return {"value": logit.value}
@@ -107,6 +112,9 @@ class Gaussian(PointwiseLoss):
 class Softmax(SharedLoss):
     """Cross-entropy against one class; the target is the class's index, predictions are shares.
 
+    Raises:
+        UsageError: a target is no class (``error`` and ``value``).
+
     >>> Softmax().error(np.array([0.0, 0.0]), np.array([1.0]))
     array([ 0.5, -0.5])
     """
@@ -119,13 +127,26 @@ class Softmax(SharedLoss):
         if np.isnan(target[0]):
             return np.zeros_like(logits)
         error = self.prediction(logits)
-        error[int(target[0])] -= 1
+        error[_classes(target[:1], logits.shape[-1])] -= 1
         return error
 
     def value(self, logits: Array, target: Array) -> Array:
         shifted = logits - logits.max(axis=-1, keepdims=True)
         total = np.log(np.exp(shifted).sum(axis=-1))
         missing = np.isnan(target[..., 0])
-        index = np.where(missing, 0, target[..., 0]).astype(int)
+        index = _classes(np.where(missing, 0, target[..., 0]), logits.shape[-1])
         chosen = np.take_along_axis(shifted, index[..., None], axis=-1)[..., 0]
         return np.where(missing, 0.0, total - chosen)
+
+
+def _classes(target: Array, count: int) -> Array:
+    """Targets as indices: -1 would silently be the last class, 1.5 the second."""
+    wrong = ~np.isin(target, np.arange(count))
+    if np.any(wrong):
+        raise UsageError(
+            "Softmax target",
+            f"a class from 0 to {count - 1}",
+            f"{float(np.asarray(target)[wrong][0]):g}",
+            "Number the classes from 0, one output for each.",
+        )
+    return target.astype(int)

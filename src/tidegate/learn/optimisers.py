@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from tidegate._core.errors import UsageError
 from tidegate.cells.functions import Value, sqrt
 from tidegate.kernels.plan import Array, Optimiser, Rule
 from tidegate.learn.schedules import Schedule, as_schedule
 
 __all__ = ["SGD", "Adam", "Momentum"]
+
+LEAST_EPS = 1e-18
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,9 @@ class SGD(Optimiser):
     """
 
     rate: float | Schedule = 0.1
+
+    def __post_init__(self) -> None:
+        as_schedule(self.rate, "SGD")
 
     def coefficients(self, updates: Array) -> Mapping[str, Array]:
         return {"rate": as_schedule(self.rate, "SGD").rates(updates)}
@@ -47,6 +53,10 @@ class Momentum(Optimiser):
 
     moments = ("velocity",)
 
+    def __post_init__(self) -> None:
+        as_schedule(self.rate, "Momentum")
+        _check_share("Momentum momentum", self.momentum)
+
     def coefficients(self, updates: Array) -> Mapping[str, Array]:
         rates = as_schedule(self.rate, "Momentum").rates(updates)
         return {"rate": rates, "momentum": np.full(len(rates), self.momentum)}
@@ -63,6 +73,10 @@ class Adam(Optimiser):
     A large ``eps`` makes rare gradients take steps in proportion to their size, and lets a learner
     that has learned come to rest; ``eps = 1e-8`` never does.
 
+    Raises:
+        UsageError: an option is out of range; the square of ``eps`` must not vanish in float32,
+            or a weight without a gradient would be divided by 0.
+
     Source: Kingma & Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015, algorithm 1.
 
     >>> Adam(0.02).coefficients(np.array([0]))["rate"].round(12)
@@ -75,6 +89,13 @@ class Adam(Optimiser):
     beta2: float = 0.999
 
     moments = ("mean", "square")
+
+    def __post_init__(self) -> None:
+        as_schedule(self.rate, "Adam")
+        _check_share("Adam beta1", self.beta1)
+        _check_share("Adam beta2", self.beta2)
+        if not LEAST_EPS <= self.eps < float("inf"):
+            raise UsageError("Adam eps", f"at least {LEAST_EPS:g}", repr(self.eps), "Try 1e-3.")
 
     def coefficients(self, updates: Array) -> Mapping[str, Array]:
         rates = as_schedule(self.rate, "Adam").rates(updates)
@@ -94,3 +115,8 @@ class Adam(Optimiser):
         square = c.beta2 * moment.square + c.rest2 * (gradient * gradient)
         step = c.rate * mean / sqrt(square * c.correction + c.eps2)
         return Rule(weight - step, {"mean": mean, "square": square})
+
+
+def _check_share(owner: str, share: float) -> None:
+    if not 0 <= share < 1:
+        raise UsageError(owner, "a share from 0 to below 1", repr(share), "Try 0.9.")

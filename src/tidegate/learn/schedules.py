@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -25,14 +26,20 @@ class Schedule(ABC):
 class Constant(Schedule):
     """The same rate for ever: it goes on adapting, and never comes to rest.
 
+    Raises:
+        UsageError: the rate is negative or not finite.
+
     >>> Constant(0.1).rates(np.array([0, 1000]))
     array([0.1, 0.1])
     """
 
     rate: float
 
+    def __post_init__(self) -> None:
+        _check_rate("Constant", self.rate)
+
     def rates(self, updates: Array) -> Array:
-        return np.full(len(updates), self.rate)
+        return np.full(len(updates), float(self.rate))
 
 
 @dataclass(frozen=True)
@@ -42,12 +49,20 @@ class Harmonic(Schedule):
     Source: Robbins & Monro, "A Stochastic Approximation Method" (1951), the rate that comes to
     rest yet can still go anywhere.
 
+    Raises:
+        UsageError: the rate is negative or not finite, or ``tau`` not above 0.
+
     >>> Harmonic(0.1, tau=1000).rates(np.array([0, 1000, 9000]))
     array([0.1 , 0.05, 0.01])
     """
 
     rate: float
     tau: float
+
+    def __post_init__(self) -> None:
+        _check_rate("Harmonic", self.rate)
+        if not self.tau > 0:
+            raise UsageError("Harmonic tau", "updates above 0", repr(self.tau), "Try tau=1000.")
 
     def rates(self, updates: Array) -> Array:
         return self.rate / (1 + updates / self.tau)
@@ -61,6 +76,10 @@ def as_schedule(rate: float | Schedule, owner: str) -> Schedule:
     """
     if isinstance(rate, Schedule):
         return rate
-    if not 0 <= rate < float("inf"):
+    _check_rate(owner, rate)
+    return Constant(rate)
+
+
+def _check_rate(owner: str, rate: float) -> None:
+    if not isinstance(rate, Real) or not 0 <= rate < float("inf"):
         raise UsageError(owner, "a rate of at least 0", repr(rate), "Try 0.01.")
-    return Constant(float(rate))
