@@ -33,8 +33,8 @@ class Network:
         scale: weights start uniform in [-scale, scale]; biases start at 0 or as the cell says.
 
     Raises:
-        UsageError: a size is not a whole number of at least 1, there is no such cell, or cells
-            and units do not match in number.
+        UsageError: a size is not a whole number of at least 1, there is no such cell, cells and
+            units do not match in number, or the scale is negative or not finite.
 
     >>> network = Network(inputs=7, outputs=7, cell="lstm", units=(16, 8))
     >>> [layer.units for layer in network.plan.layers], network.plan.weights.size
@@ -51,12 +51,14 @@ class Network:
     def __post_init__(self) -> None:
         for name in ("inputs", "outputs"):
             _check_size(name, getattr(self, name))
+        if not 0 <= self.scale < float("inf"):
+            raise UsageError("Network scale", "at least 0", repr(self.scale), "Try scale=0.2.")
         self.plan  # noqa: B018  (an impossible network is refused when it is made)
 
     @cached_property
     def plan(self) -> Plan:
         """The network as kernels see it."""
-        units = (self.units,) if isinstance(self.units, int) else tuple(self.units)
+        units = tuple(self.units) if isinstance(self.units, Sequence) else (self.units,)
         layers: list[LayerPlan] = []
         below = self.inputs
         for cell, count in zip(self._cells(len(units)), units, strict=True):
@@ -85,7 +87,9 @@ class Network:
     def _cells(self, layers: int) -> list[Cell]:
         if layers == 0:
             raise UsageError("Network", "at least one layer", "units=()", "Try units=32.")
-        given = [self.cell] * layers if isinstance(self.cell, str | Cell) else list(self.cell)
+        given: list[object] = [self.cell] * layers
+        if isinstance(self.cell, Sequence) and not isinstance(self.cell, str):
+            given = list(self.cell)
         if len(given) != layers:
             raise UsageError(
                 "Network",
@@ -93,7 +97,15 @@ class Network:
                 f"{len(given)} cells and {layers} sizes",
                 "Give one cell for all layers, or one for each.",
             )
-        return [cells.named(c, "Network") if isinstance(c, str) else c for c in given]
+        return [_cell(c) for c in given]
+
+
+def _cell(given: object) -> Cell:
+    if isinstance(given, str):
+        return cells.named(given, "Network")
+    if not isinstance(given, Cell):
+        raise UsageError("Network cell", "a cell or its name", repr(given), 'Try cell="lstm".')
+    return given
 
 
 def _check_size(name: str, size: int) -> None:
