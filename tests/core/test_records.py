@@ -204,6 +204,13 @@ def test_a_line_with_a_wrong_field_is_refused(change: dict[str, Any], tmp_path: 
         read(tmp_path, with_schema(FULL.to_json_line()), json.dumps(GOOD | change))
 
 
+def test_a_number_too_large_for_float64_is_refused(tmp_path: Path) -> None:
+    for number in ("1e999", "-1e999", "1" + "0" * 400):
+        line = FULL.to_json_line().replace('"prediction": 5.1', f'"prediction": {number}')
+        with pytest.raises(DataError, match="line 1"):
+            read(tmp_path, with_schema(line))
+
+
 @pytest.mark.parametrize("name", ["step", "prediction", "actual", "error", "next"])
 def test_a_line_without_a_field_is_refused(name: str, tmp_path: Path) -> None:
     rest = {field: value for field, value in GOOD.items() if field != name}

@@ -117,6 +117,21 @@ def test_a_row_leaves_a_pipe_before_the_next_line_is_written() -> None:
         assert child.stdout.readline() == ""
 
 
+def test_what_is_no_utf_8_spoils_its_cell_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes("place,load\nZürich,1\nBern,2\n".encode("latin-1") + b"Genf,\xff\n")
+    rows = iter(open_stream(str(path), "load"))
+    assert [next(rows).values[0] for _ in range(2)] == [1, 2]
+    with pytest.raises(DataError, match="row 3, column 'load'"):
+        next(rows)
+
+
+def test_ends_of_lines_within_quotes_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'time,load\r\n"two\r\nlines",1\r\n')
+    assert [row.time for row in open_stream(str(path), "load", time="time")] == ["two\r\nlines"]
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.zst", "a.parquet"])
 def test_a_stream_left_early_closes_its_file(name: str, tmp_path: Path) -> None:
     # A file left open would raise: warnings are errors here.

@@ -55,6 +55,10 @@ def test_ends_of_lines_and_quotes(end: str) -> None:
     assert [row.time for row in rows] == ["noon, about", f"two{end}lines", 'a "b"']
 
 
+def test_spaces_around_names_do_not_matter() -> None:
+    assert values(stream('time , "load" , wind\n1,2,3\n', "load", "wind")) == [[2, 3]]
+
+
 def test_a_last_line_without_an_end_counts() -> None:
     assert values(stream("a\n1\n2", "a")) == [[1], [2]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -13,14 +14,14 @@ from tidegate.streams import parse_time
 
 
 @given(st.datetimes(timezones=st.timezones(), min_value=datetime(1, 1, 3)))
-def test_a_zoned_time_is_its_timestamp(time: datetime) -> None:
-    assert parse_time(time.isoformat()) == pytest.approx(time.timestamp(), abs=1e-4)
+def test_a_zoned_time_is_its_timestamp(moment: datetime) -> None:
+    assert parse_time(moment.isoformat()) == pytest.approx(moment.timestamp(), abs=1e-4)
 
 
 @given(st.datetimes())
-def test_a_time_without_zone_is_utc(time: datetime) -> None:
-    seconds = time.replace(tzinfo=UTC).timestamp()
-    assert parse_time(str(time)) == pytest.approx(seconds, abs=1e-4)
+def test_a_time_without_zone_is_utc(moment: datetime) -> None:
+    seconds = moment.replace(tzinfo=UTC).timestamp()
+    assert parse_time(str(moment)) == pytest.approx(seconds, abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,16 @@ def test_a_time_without_zone_is_utc(time: datetime) -> None:
 )
 def test_forms(text: str, seconds: float) -> None:
     assert parse_time(text) == seconds
+
+
+def test_the_zone_of_the_machine_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "EST5EDT")
+    time.tzset()
+    try:
+        assert parse_time("1970-01-01") == 0
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2015-13-01", "01/07/2015", "nan", "inf", "1_0"])
