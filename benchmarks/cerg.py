@@ -32,7 +32,7 @@ from tidegate.learn import (
     RunningAverage,
     Softmax,
 )
-from tidegate.tasks import Reber, correct
+from tidegate.tasks import Reber, State, correct
 
 TASK = Reber()
 TEST_EVERY, TESTS, TEST_SYMBOLS, BURN_IN = 500, 10, 100_000, 200
@@ -96,24 +96,35 @@ def passes(predictor: Predictor, seeds: np.random.SeedSequence) -> bool:
     return all(first_errors(predictor, s, TEST_SYMBOLS, stop=True) == 0 for s in streams)
 
 
-def trial(seed: int, cell: Cell, budget: int) -> Trial:
-    seeds = np.random.SeedSequence(seed)
-    learning, testing = seeds.spawn(2)
-    own, stream_seed = learning.generate_state(2).tolist()
-    net = learner(cell, own)
-    state = TASK.start(stream_seed)
+def until_solved(
+    net: Learner, state: State, testing: np.random.SeedSequence, budget: int
+) -> tuple[int | None, State]:
+    """Symbols learned until a test passes, None if none does; and where the stream stands."""
     for symbols in range(TEST_EVERY, budget + 1, TEST_EVERY):
         block, state = TASK.block(state, TEST_EVERY)
         net.run(block.inputs, block.targets)
         if passes(net.averaged(), testing.spawn(1)[0]):
-            break
-    else:
-        return Trial()
-    retest = passes(net.averaged(), testing.spawn(1)[0])
+            return symbols, state
+    return None, state
+
+
+def errors_while_learning(net: Learner, state: State) -> int:
     errors = 0
     for _ in range(AFTERWARDS // TEST_SYMBOLS):
         block, state = TASK.block(state, TEST_SYMBOLS)
         errors += int(np.count_nonzero(~correct(net.run(block.inputs, block.targets), block.legal)))
+    return errors
+
+
+def trial(seed: int, cell: Cell, budget: int) -> Trial:
+    learning, testing = np.random.SeedSequence(seed).spawn(2)
+    own, stream_seed = learning.generate_state(2).tolist()
+    net = learner(cell, own)
+    symbols, state = until_solved(net, TASK.start(stream_seed), testing, budget)
+    if symbols is None:
+        return Trial()
+    retest = passes(net.averaged(), testing.spawn(1)[0])
+    errors = errors_while_learning(net, state)
     fresh = int(testing.spawn(1)[0].generate_state(1)[0])
     return Trial(symbols, retest, errors, first_errors(net.averaged(), fresh, AFTERWARDS, False))
 

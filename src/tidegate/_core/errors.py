@@ -4,6 +4,7 @@
     ├── UsageError           2   an argument or option that cannot be (also a ValueError)
     ├── MissingExtraError    2   an optional package is not installed (also an ImportError)
     ├── DataError            3   a row, a cell or a file that cannot be read (also a ValueError)
+    ├── CheckpointError      3   a checkpoint that is damaged, of something else, or unwritable
     └── DivergedError        4   numbers left the range in which anything can be learned
 
 Every message answers four questions: whose, what was expected, what came, what to do.
@@ -52,6 +53,12 @@ class MissingExtraError(TidegateError, ImportError):
 
 class DataError(TidegateError, ValueError):
     """Input data that cannot be read as what it should be; names file, row, column and value."""
+
+    exit_code = 3
+
+
+class CheckpointError(TidegateError, ValueError):
+    """A checkpoint that is damaged, of something else, or cannot be written."""
 
     exit_code = 3
 
