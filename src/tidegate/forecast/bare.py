@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import isfinite, isnan, nan
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tidegate.cells import Cell
+from tidegate.forecast.past import Past
 from tidegate.learn import Adam, Harmonic, Huber, Learner, Network
-from tidegate.streams import Lags, Standardiser
+from tidegate.streams import Standardiser
 
 __all__ = ["BareNetwork", "Season"]
 
@@ -30,22 +31,21 @@ class Season:
     >>> for value in (1.0, 2.0, 3.0, 4.0, 5.0, 6.0):
     ...     season.observe(value)
     >>> season.changes(now=6.0)
-    array([-3.,  1.,  2.])
+    (-3.0, 1.0, 2.0)
     """
 
     def __init__(self, period: int) -> None:
-        lags = [period, period + 1] if period < 2 else [period, period + 1, period - 1]
-        self._past = Lags(columns=1, lags=lags)
+        self._period = period
+        self._past = Past(period + 1)
 
     def observe(self, value: float) -> None:
-        self._past.push(np.array([value]))
+        self._past.push(value)
 
-    def changes(self, now: float) -> Floats:
+    def changes(self, now: float) -> tuple[float, float, float]:
         """Coming step a period ago less now; its change then; the change of two steps then."""
-        due, before, *after = self._past.values()[:, 0]
-        then = after[0] if after else due
-        changes: Floats = np.array([due - now, due - before, then - before])
-        return np.nan_to_num(changes, copy=False)
+        due, before = self._past[self._period], self._past[self._period + 1]
+        then = self._past[self._period - 1] if self._period > 1 else due
+        return due - now, due - before, then - before
 
 
 @dataclass(frozen=True)
@@ -78,15 +78,15 @@ class BareNetwork:
     """
 
     def __init__(self, columns: int, cell: Cell | str, units: int, seed: int) -> None:
-        self._level = Standardiser(columns, WINDOW, CAP)
-        self._changes = Standardiser(1, WINDOW, CAP)
-        self._recent = Lags(columns=1, lags=[1, 2, 3])
+        # The columns and, last, the change of the target: one object, as NumPy's calls cost most.
+        self._scales = Standardiser(columns + 1, WINDOW, CAP)
+        self._recent = Past(longest=3)
         self._seasons: list[Season] = []
         self._asked: _Asked | None = None
         self._forecast = nan
-        inputs = columns - 1 + LEVEL_INPUTS + SEASONS * SEASON_INPUTS
+        self._inputs = columns - 1 + LEVEL_INPUTS + SEASONS * SEASON_INPUTS
         self.learner = Learner(
-            Network(inputs, 1, cell=cell, units=units),
+            Network(self._inputs, 1, cell=cell, units=units),
             loss=Huber(0.5),
             optimiser=Adam(Harmonic(0.005, tau=1e4), eps=1e-3),
             seed=seed,
@@ -106,43 +106,48 @@ class BareNetwork:
         Returns:
             flags of the record: ``missing``, ``clipped``.
         """
-        flags = self._learn(values[0])
-        value = float(values[0]) if isfinite(values[0]) else self._forecast
+        target = float(values[0])
+        clipped = self._learn(target)
+        value = target if isfinite(target) else self._forecast
         if isfinite(value):
-            self._take(value, values)
-            self._ask()
-        return flags
+            self._ask(value, self._take(value, values))
+        missing = () if all(map(isfinite, values.tolist())) else ("missing",)
+        return missing + clipped
 
     def _learn(self, target: float) -> tuple[str, ...]:
-        flags = () if isfinite(target) else ("missing",)
         if self._asked is None:
-            return flags
-        asked = self._asked
-        before = self.learner.clipped
+            return ()
+        asked, before = self._asked, self.learner.clipped
         self.learner.learn(asked.inputs, (target - asked.level) / asked.scale)
-        return flags if self.learner.clipped == before else (*flags, "clipped")
+        return () if self.learner.clipped == before else ("clipped",)
 
-    def _take(self, value: float, values: Floats) -> None:
-        before = float(self._recent.values()[0, 0])
-        if isfinite(values[0]):
-            self._changes.update(np.array([value - before]))
-        self._recent.push(np.array([value]))
+    def _take(self, value: float, values: Floats) -> Floats:
+        """The columns (column) by the scales before this row, which then learn from it."""
+        row = np.append(values, values[0] - self._recent[1])
+        self._recent.push(value)
         for season in self._seasons:
             season.observe(value)
-        self._inputs = np.concatenate([[value], values[1:]])
-        self._standard = self._level.transform(self._inputs).values
-        self._level.update(values)
+        row[0] = value
+        standard = self._scales.transform(row).values[:-1]
+        row[0] = values[0]
+        self._scales.update(row)
+        return standard
 
-    def _ask(self) -> None:
-        now, last, one_before = self._recent.values()[:, 0]
-        scale = float(self._changes.deviation[0])
+    def _ask(self, now: float, standard: Floats) -> None:
+        scale = float(self._scales.deviation[-1])
         if not scale > 0:
-            self._asked, self._forecast = None, float(now)
+            self._asked, self._forecast = None, now
             return
-        changes = [np.array([now - last, last - one_before])]
-        changes += [season.changes(now) for season in self._seasons]
-        changes += [np.zeros(SEASON_INPUTS)] * (SEASONS - len(self._seasons))
-        scaled = np.clip(np.nan_to_num(np.concatenate(changes)) / scale, -CAP, CAP)
-        inputs = np.concatenate([self._standard, scaled])
-        self._asked = _Asked(inputs, float(now), scale)
-        self._forecast = float(now) + scale * float(self.learner.predict(inputs)[0])
+        last, one_before = self._recent[2], self._recent[3]
+        changes = [now - last, last - one_before]
+        for season in self._seasons:
+            changes += season.changes(now)
+        inputs = np.zeros(self._inputs)
+        inputs[: len(standard)] = standard
+        inputs[len(standard) :][: len(changes)] = [_capped(change / scale) for change in changes]
+        self._asked = _Asked(inputs, now, scale)
+        self._forecast = now + scale * float(self.learner.predict(inputs)[0])
+
+
+def _capped(value: float) -> float:
+    return 0.0 if isnan(value) else min(max(value, -CAP), CAP)

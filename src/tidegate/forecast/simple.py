@@ -5,9 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from math import isfinite, nan
 
-import numpy as np
-
-from tidegate.streams import Lags
+from tidegate.forecast.past import Past
 
 __all__ = ["Ago", "Persistence", "Simple"]
 
@@ -56,13 +54,14 @@ class Ago(Simple):
     """
 
     def __init__(self, period: int) -> None:
-        self._past = Lags(columns=1, lags=[period])
+        self._period = period
+        self._past = Past(period)
         self._last = Persistence()
 
     def forecast(self) -> float:
-        past = float(self._past.values()[0, 0])
+        past = self._past[self._period]
         return past if isfinite(past) else self._last.forecast()
 
     def observe(self, value: float) -> None:
-        self._past.push(np.array([value]))
+        self._past.push(value)
         self._last.observe(value)
