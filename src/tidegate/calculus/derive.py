@@ -69,13 +69,29 @@ class Equations:
         """slot -> the gate that multiplies h before its product; empty for most cells."""
         return {s: feed.times for s, feed in self.cell.slots.items() if feed.times is not None}
 
+    @property
+    def normalised(self) -> tuple[str, ...]:
+        """The slots that are normalised over the units of a row; none for most cells."""
+        return tuple(s for s, feed in self.cell.slots.items() if feed.norm)
+
     def fed_by(self, zone: str) -> tuple[str, ...]:
         """The slots fed by a zone of rows: ``hidden``, ``input`` or ``bias``."""
-        if zone == "bias":
-            return self.slots
         return tuple(s for s, feed in self.cell.slots.items() if getattr(feed, zone))
 
     def traces_of(self, sources: tuple[str, ...]) -> tuple[Pair, ...]:
+        """The eligibility traces of ``sources``.
+
+        Raises:
+            UsageError: a slot is normalised, so that every unit's memory depends on all units'
+                weights.
+        """
+        if self.normalised:
+            raise UsageError(
+                type(self.cell).__name__,
+                "a cell whose slots are not normalised for online learning",
+                f"slots {', '.join(self.normalised)} with norm=True",
+                "Learn it in batches (tidegate.layers), or take a cell without norm=.",
+            )
         return tuple((m, s) for m, s in self.traces if s in sources)
 
     def evaluate(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from tidegate.cells.functions import Value
 from tidegate.cells.laws import Law
@@ -27,17 +27,23 @@ class Feed:
         hidden: U h, the hidden values of the step before.
         times: the gate that multiplies h before the product, U (gate * h); such a slot needs a
             second product in the same step.
+        bias: b, one number for every unit.
+        norm: the sum is brought to mean 0 and variance 1 over the units of its row (layer
+            normalisation); its gain and shift are parameters of the units. Not pointwise, so only
+            what steps whole layers can do it.
 
     >>> both(times="f")
-    Feed(input=True, hidden=True, times='f')
+    Feed(input=True, hidden=True, times='f', bias=True, norm=False)
     """
 
     input: bool
     hidden: bool
     times: str | None = None
+    bias: bool = True
+    norm: bool = False
 
-    def __call__(self, *, times: str) -> Feed:
-        return replace(self, times=times)
+    def __call__(self, *, times: str | None = None, bias: bool = True, norm: bool = False) -> Feed:
+        return replace(self, times=times, bias=bias, norm=norm)
 
 
 both = Feed(input=True, hidden=True)  #: W x + U h + b
@@ -74,11 +80,11 @@ class Cell(ABC):
     ``step`` uses ``+ - * /`` and the functions of :mod:`tidegate.cells.functions`, no branches.
     """
 
-    slots: ClassVar[Mapping[str, Feed]]
-    memory: ClassVar[tuple[str, ...]] = ()
-    hidden: ClassVar[tuple[str, ...]] = ("h",)
-    parameters: ClassVar[Mapping[str, Law]] = {}
-    start: ClassVar[Mapping[str, float]] = {}
+    slots: Mapping[str, Feed]
+    memory: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ("h",)
+    parameters: Mapping[str, Law] = {}
+    start: Mapping[str, float] = {}
 
     @abstractmethod
     def step(self, z: Any, past: Any, par: Any) -> Step:

@@ -78,7 +78,7 @@ class Network:
         for n, layer in enumerate(self.plan.layers):
             cell = layer.equations.cell
             for slot, law in cell.biases().items():
-                bias = views[f"layer{n}.bias"][0, layer.equations.slots.index(slot)]
+                bias = views[f"layer{n}.bias"][0, layer.equations.fed_by("bias").index(slot)]
                 bias[...] = law(rng, layer.units)
             for row, law in zip(views[f"layer{n}.unit"], cell.parameters.values(), strict=True):
                 row[...] = law(rng, layer.units)
