@@ -21,6 +21,7 @@ class Dataset(ABC):
         target: the column to predict.
         time: the column that dates a row.
         step: seconds from one row to the next.
+        warmup: steps from the beginning that published figures do not score.
 
     >>> from tidegate.datasets import load
     >>> load("i94").target
@@ -35,6 +36,7 @@ class Dataset(ABC):
     target: ClassVar[str]
     time: ClassVar[str]
     step: ClassVar[float]
+    warmup: ClassVar[int]
 
     @abstractmethod
     def stream(self, inputs: Sequence[str] = ()) -> Stream:

@@ -32,6 +32,7 @@ class I94(Dataset):
     target = "traffic_volume"
     time = "time"
     step = 3600.0
+    warmup = 2_851
 
     def stream(self, inputs: Sequence[str] = ()) -> Stream:
         """The volumes in the order of the clock."""

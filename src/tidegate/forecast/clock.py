@@ -10,6 +10,7 @@ __all__ = ["Clock"]
 
 DAY = 86_400.0
 NAMED_PERIODS = (("day ago", DAY), ("week ago", 7 * DAY))
+LONGEST = 604_800  #: steps of a period that is remembered: a week of seconds, 5 MB
 
 
 class Clock:
@@ -30,10 +31,11 @@ class Clock:
     def __init__(self) -> None:
         self.step: float | None = None
         self._text: str | None = None
-        self._seconds: float | None = None
+        self._seconds = 0.0
+        self._undated = 0  # rows since the last time
 
     def observe(self, text: str | None) -> str | None:
-        """Take the time of the row that has come.
+        """Take the time of the row that has come; None passes for a step later than the last.
 
         Returns:
             ``"step"`` when the step has just become known, ``"late"`` for a time that is not
@@ -44,37 +46,43 @@ class Clock:
             DataError: the time cannot be read.
         """
         if text is None:
+            self._undated += 1
             return None
         seconds = parse_time(text)
-        before, first = self._seconds, self.step is None
-        if before is not None and seconds <= before:
+        if self._text is None:
+            return self._take(text, seconds, None)
+        rows, apart = self._undated + 1, seconds - self._seconds
+        if apart <= 0:
             return "late"
-        self._text, self._seconds = text, seconds
-        if before is None:
-            return None
-        if first:
-            self.step = seconds - before
-            return "step"
-        return "gap" if seconds - before > 1.5 * self._step() else None
+        if self.step is None:
+            self.step = apart / rows
+            return self._take(text, seconds, "step")
+        return self._take(text, seconds, "gap" if apart > (rows + 0.5) * self.step else None)
 
     def periods(self) -> dict[str, int]:
-        """Periods of a whole number of steps, at least 2, that the clock makes known."""
+        """Periods of a whole number of steps, 2 to 604,800, that the clock makes known."""
         if self.step is None:
             return {}
         steps = {name: seconds / self.step for name, seconds in NAMED_PERIODS}
-        return {name: round(n) for name, n in steps.items() if n >= 2 and n == round(n)}
+        return {name: round(n) for name, n in steps.items() if _counts(n)}
 
     def next_time(self) -> str | None:
         """The time of the coming row, written as the last one was; None before it is known."""
-        if self.step is None or self._text is None or self._seconds is None:
+        if self.step is None or self._text is None:
             return None
+        ahead = (self._undated + 1) * self.step
         try:
-            return _written_like(self._text, self.step)
-        except ValueError:
-            return repr(self._seconds + self.step)
+            return _written_like(self._text, ahead)
+        except (ValueError, OverflowError):
+            return repr(self._seconds + ahead)
 
-    def _step(self) -> float:
-        return self.step or 0.0
+    def _take(self, text: str, seconds: float, event: str | None) -> str | None:
+        self._text, self._seconds, self._undated = text, seconds, 0
+        return event
+
+
+def _counts(steps: float) -> bool:
+    return 2 <= steps <= LONGEST and steps == round(steps)
 
 
 def _written_like(text: str, seconds: float) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tidegate._core.errors import DataError
 from tidegate._core.records import Forecast, Record
 from tidegate.forecast.clock import Clock
 from tidegate.forecast.scores import Scores
@@ -20,6 +21,7 @@ __all__ = ["OURS", "Forecaster", "Prequential"]
 OURS = "tidegate"
 DEFAULT_WARMUP = 200  #: steps not scored where no period is known
 WARMUP_PERIODS = 2  #: of the longest period, where one is known
+LONGEST_WARMUP = 2_000
 
 
 class Forecaster(Protocol):
@@ -39,9 +41,10 @@ class Prequential:
     Attributes:
         forecaster: what predicts.
         source: the stream's name in messages.
-        bad_rows: what becomes of rows whose time goes backwards.
+        bad_rows: what becomes of rows whose time goes backwards or cannot be read.
         warmup: steps not scored; by default two of the longest period the clock makes known,
-            else 200.
+            but not above 2,000, and 200 where none is known.
+        time: the name of the column that dates a row.
 
     >>> from tidegate.forecast import BareNetwork
     >>> from tidegate.streams import StopAtBadRow
@@ -55,6 +58,7 @@ class Prequential:
     source: str
     bad_rows: BadRows
     warmup: int | None = None
+    time: str = "time"
 
     def __post_init__(self) -> None:
         self.steps = 0
@@ -69,13 +73,10 @@ class Prequential:
         Raises:
             DataError: its time cannot be read or goes backwards, and bad rows stop the run.
         """
-        event = self.clock.observe(row.time)
-        if event == "late":
-            self.bad_rows(
-                bad_cell(
-                    self.source, row.number, "time", "a time after the row before", str(row.time)
-                )
-            )
+        try:
+            event = self._dated(row)
+        except DataError as error:
+            self.bad_rows(error)
             return None
         if event == "step":
             self._know(self.clock.periods())
@@ -98,22 +99,37 @@ class Prequential:
         )
 
     def summary(self) -> dict[str, Any]:
-        """Errors of all methods on the same steps, skill, counts; what ``summary.json`` holds."""
-        names = [OURS, *self._simple]
+        """Errors of all methods on the same steps, skill, counts; what ``summary.json`` holds.
+
+        A period is left out while less than half of the steps so far could be forecast by it.
+        """
+        simple = [n for n, one in self._simple.items() if 2 * one.period <= max(self.steps, 2)]
         return {
             "steps": self.steps,
             "scored": self.scores.steps,
             "warmup": self.scores.warmup,
-            "mae": {name: self.scores.mean(name) for name in names},
-            "skill": {n: self.scores.skill(OURS, over=n) for n in self._simple},
+            "mae": {name: self.scores.mean(name) for name in (OURS, *simple)},
+            "skill": {name: self.scores.skill(OURS, over=name) for name in simple},
             "flags": dict(self.flagged),
         }
+
+    def _dated(self, row: Row) -> str | None:
+        try:
+            event = self.clock.observe(row.time)
+        except DataError as error:
+            raise self._bad_time(row, error.expected) from None
+        if event == "late":
+            raise self._bad_time(row, "a time after that of the row before")
+        return event
+
+    def _bad_time(self, row: Row, expected: str) -> DataError:
+        return bad_cell(self.source, row.number, self.time, expected, str(row.time))
 
     def _know(self, periods: dict[str, int]) -> None:
         self.forecaster.know(periods)
         self._simple |= {name: Ago(period) for name, period in periods.items()}
         if self.warmup is None and periods:
-            self.scores.warmup = WARMUP_PERIODS * max(periods.values())
+            self.scores.warmup = min(WARMUP_PERIODS * max(periods.values()), LONGEST_WARMUP)
 
     def _score(self, actual: float, prediction: float) -> None:
         guesses = {name: simple.forecast() for name, simple in self._simple.items()}

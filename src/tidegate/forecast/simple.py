@@ -11,7 +11,13 @@ __all__ = ["Ago", "Persistence", "Simple"]
 
 
 class Simple(ABC):
-    """A forecast of the coming value from values seen, in constant memory."""
+    """A forecast of the coming value from values seen, in constant memory.
+
+    Attributes:
+        period: steps back to the value it repeats.
+    """
+
+    period: int
 
     @abstractmethod
     def forecast(self) -> float:
@@ -31,6 +37,8 @@ class Persistence(Simple):
     >>> last.forecast()
     3.0
     """
+
+    period = 1
 
     def __init__(self) -> None:
         self._last = nan
@@ -54,12 +62,12 @@ class Ago(Simple):
     """
 
     def __init__(self, period: int) -> None:
-        self._period = period
+        self.period = period
         self._past = Past(period)
         self._last = Persistence()
 
     def forecast(self) -> float:
-        past = self._past[self._period]
+        past = self._past[self.period]
         return past if isfinite(past) else self._last.forecast()
 
     def observe(self, value: float) -> None:
