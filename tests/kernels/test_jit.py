@@ -13,7 +13,7 @@ import llvmlite.ir as ir
 import numpy as np
 import pytest
 
-from tidegate.kernels import cpu, jit, vector
+from tidegate.kernels import cpu, jit
 from tidegate.kernels.cpu import host
 from tidegate.kernels.emit import SINGLE, Emitter, Reals
 
@@ -200,12 +200,13 @@ def test_cache_folder_follows_the_platform(monkeypatch):
 
 
 def test_sources_follow_the_text(tmp_path, monkeypatch):
-    assert jit.sources(cpu, vector) == jit.sources(cpu, vector) != jit.sources(vector, cpu)
-    changed = tmp_path / "cpu.py"
-    changed.write_bytes(Path(cpu.__file__).read_bytes() + b"\n")
-    before = jit.sources(cpu)
-    monkeypatch.setattr(cpu, "__file__", str(changed))
-    assert jit.sources(cpu) != before
+    monkeypatch.syspath_prepend(tmp_path)
+    for module in ("writer_a", "writer_b"):
+        (tmp_path / f"{module}.py").write_text(f"name = {module!r}\n")
+    both = jit.sources("writer_a", "writer_b")
+    assert both == jit.sources("writer_a", "writer_b") != jit.sources("writer_b", "writer_a")
+    (tmp_path / "writer_a.py").write_text("name = 'changed'\n")
+    assert jit.sources("writer_a", "writer_b") != both
 
 
 def test_calls_let_other_threads_run():

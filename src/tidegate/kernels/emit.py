@@ -33,7 +33,17 @@ from tidegate.kernels.vector import (
     splat,
 )
 
-__all__ = ["DOUBLE", "SINGLE", "Emitter", "Index", "Integers", "Reals", "Variable", "Vector"]
+__all__ = [
+    "DOUBLE",
+    "SINGLE",
+    "Emitter",
+    "Index",
+    "Integers",
+    "Reals",
+    "Variable",
+    "Vector",
+    "Words",
+]
 
 I64 = ir.IntType(64)
 
@@ -90,6 +100,14 @@ class Index:
         """True where both are the same number."""
         return self._compare("==", other)
 
+    @classmethod
+    def of(cls, number: Vector) -> Index:
+        """A finite number of width 1 without its fraction."""
+        return cls(number.builder, number.builder.fptosi(number.raw, I64))
+
+    def __or__(self, other: Index) -> Index:
+        return Index(self.builder, self.builder.or_(self.raw, other.raw))
+
     def real(self, precision: Precision) -> Vector:
         """The number as a floating-point value of width 1."""
         return Vector(self.builder, self.builder.sitofp(self.raw, precision.real))
@@ -123,6 +141,83 @@ class Reals:
     def store(self, value: Vector, offset: Index | int = 0) -> None:
         """Write the lanes of ``value`` from ``offset`` on."""
         self.builder.store(value.raw, self._place(offset), align=self.precision.bits // 8)
+
+    def load_where(self, mask: Mask, offset: Index | int = 0) -> Vector:
+        """The numbers whose lane is set, 0 in the others, whose memory is not touched."""
+        type_ = shaped(self.precision.real, lanes(mask.raw))
+        arguments = [self._place(offset), self._alignment, mask.raw, constant(type_, 0.0)]
+        return Vector(self.builder, self._masked("load", type_, type_, arguments))
+
+    def store_where(self, mask: Mask, value: Vector, offset: Index | int = 0) -> None:
+        """Write the lanes that are set; the memory of the others is not touched."""
+        arguments = [value.raw, self._place(offset), self._alignment, mask.raw]
+        self._masked("store", ir.VoidType(), value.raw.type, arguments)
+
+    @property
+    def _alignment(self) -> LLVM:
+        return ir.IntType(32)(self.precision.bits // 8)
+
+    def _masked(self, kind: str, result: LLVM, type_: LLVM, arguments: list[LLVM]) -> LLVM:
+        name = f"llvm.masked.{kind}.v{type_.count}f{self.precision.bits}.p0"
+        signature = ir.FunctionType(result, [argument.type for argument in arguments])
+        module = self.builder.module
+        known = module.globals.get(name) or ir.Function(module, signature, name)
+        return self.builder.call(known, arguments)
+
+
+class Words:
+    """64-bit words in memory: sizes, counts and addresses that others left there."""
+
+    def __init__(self, builder: Builder, pointer: LLVM) -> None:
+        self.builder = builder
+        self.pointer = pointer
+
+    def _place(self, position: int) -> LLVM:
+        return self.builder.gep(self.pointer, [I64(position)], source_etype=I64)
+
+    def _fixed(self, position: int, type_: LLVM) -> LLVM:
+        """A word that nothing changes while the function runs."""
+        value = self.builder.load(self._place(position), align=8, typ=type_)
+        value.set_metadata("invariant.load", self.builder.module.add_metadata([]))
+        return value
+
+    def index(self, position: int) -> Index:
+        """A whole number that stays as it is."""
+        return Index(self.builder, self._fixed(position, I64))
+
+    def reals(self, position: int, precision: Precision) -> Reals:
+        """The numbers at an address that stays as it is."""
+        return Reals(self.builder, self._fixed(position, ir.PointerType()), precision)
+
+    def flags(self, position: int) -> Flags:
+        """The bytes at an address that stays as it is."""
+        return Flags(self.builder, self._fixed(position, ir.PointerType()))
+
+    def double(self, position: int) -> Vector:
+        """A double that stays as it is."""
+        return Vector(self.builder, self._fixed(position, ir.DoubleType()))
+
+    def count(self, position: int) -> Index:
+        """A whole number that changes."""
+        return Index(self.builder, self.builder.load(self._place(position), align=8, typ=I64))
+
+    def set_count(self, position: int, number: Index) -> None:
+        """Change a whole number."""
+        self.builder.store(number.raw, self._place(position), align=8)
+
+
+class Flags:
+    """Bytes in memory, written only."""
+
+    def __init__(self, builder: Builder, pointer: LLVM) -> None:
+        self.builder = builder
+        self.pointer = pointer
+
+    def store(self, value: Index, offset: Index) -> None:
+        """The lowest eight bits of ``value``."""
+        byte = ir.IntType(8)
+        place = self.builder.gep(self.pointer, [offset.raw], source_etype=byte)
+        self.builder.store(self.builder.trunc(value.raw, byte), place, align=1)
 
 
 class Integers:
@@ -188,7 +283,7 @@ class Variable(Generic[Changing]):
         self.builder.store(new.raw, self._place)
 
 
-Argument: TypeAlias = Reals | Integers | Index | Vector
+Argument: TypeAlias = Reals | Integers | Words | Index | Vector
 
 
 class Emitter:
@@ -258,6 +353,16 @@ class Emitter:
         k.add_incoming(following, self.builder.block)
         self.builder.cbranch(self.builder.icmp_signed("<", following, end.raw), body, after)
         self.builder.position_at_end(after)
+
+    def flag(self, test: Mask, number: int) -> Index:
+        """``number`` where a test of width 1 holds, else 0."""
+        return Index(self.builder, self.builder.select(test.raw, I64(number), I64(0)))
+
+    @contextmanager
+    def either(self, test: Mask) -> Iterator[tuple[Any, Any]]:
+        """Two blocks of code: ``with code.either(test) as (yes, no)``, then ``with yes: ...``."""
+        with self.builder.if_else(test.raw) as blocks:
+            yield blocks
 
     @contextmanager
     def when(self, test: Mask) -> Iterator[None]:

@@ -98,6 +98,13 @@ class Mask:
     def __or__(self, other: Mask) -> Mask:
         return Mask(self.builder, self.builder.or_(self.raw, other.raw))
 
+    def any(self) -> Mask:
+        """Whether it holds in any lane, as width 1."""
+        if lanes(self.raw) == 1:
+            return self
+        word = self.builder.bitcast(self.raw, ir.IntType(lanes(self.raw)))
+        return Mask(self.builder, self.builder.icmp_unsigned("!=", word, word.type(0)))
+
     def __invert__(self) -> Mask:
         return Mask(self.builder, self.builder.not_(self.raw))
 
@@ -243,10 +250,22 @@ class Vector:
         """True in the lanes that hold no number."""
         return Mask(self.builder, self.builder.fcmp_unordered("uno", self.raw, self.raw))
 
+    def to(self, precision: Precision) -> Vector:
+        """The nearest numbers of another precision."""
+        if precision == self.precision:
+            return self
+        change = self.builder.fptrunc if precision == SINGLE else self.builder.fpext
+        return Vector(self.builder, change(self.raw, shaped(precision.real, self.width)))
+
     def bits(self) -> Bits:
         """The same bits seen as integers."""
         integer = shaped(self.precision.integer, self.width)
         return Bits(self.builder, self.builder.bitcast(self.raw, integer))
+
+    def shuffled(self, other: Vector, order: list[int]) -> Vector:
+        """The lanes named by ``order``, those of ``other`` counted on from this one's."""
+        picked = ir.Constant(ir.VectorType(ir.IntType(32), len(order)), order)
+        return Vector(self.builder, self.builder.shuffle_vector(self.raw, other.raw, picked))
 
     def lane(self, position: int) -> Vector:
         """One lane, as a vector of width 1."""
@@ -272,6 +291,38 @@ class Vector:
     def highest(self) -> Vector:
         """The largest lane, as width 1; NaN where any lane is NaN."""
         return self._folded(maximum)
+
+
+def totals(vectors: list[Vector]) -> Vector:
+    """The sum over lanes of each vector, side by side: one lane for each.
+
+    Args:
+        vectors: a power of two of them, no more than a vector has lanes.
+
+    Lanes are added by halves as in :meth:`Vector.total`, to the same bits; but pairs of vectors
+    share the work, so that eight sums cost little more than two.
+    """
+    chunk = vectors[0].width
+    while len(vectors) > 1:
+        pairs = zip(vectors[::2], vectors[1::2], strict=True)
+        vectors, chunk = [_halved(a, b, chunk) for a, b in pairs], chunk // 2
+    return _chunks_totalled(vectors[0], chunk)
+
+
+def _halved(a: Vector, b: Vector, chunk: int) -> Vector:
+    """Every chunk of lanes added to half its size, those of ``a`` and ``b`` in one vector."""
+    low = [k for k in range(2 * a.width) if k % chunk < chunk // 2]
+    return a.shuffled(b, low) + a.shuffled(b, [k + chunk // 2 for k in low])
+
+
+def _chunks_totalled(vector: Vector, chunk: int) -> Vector:
+    while chunk > 1:
+        low = [k for k in range(vector.width) if k % chunk < chunk // 2]
+        vector = vector.shuffled(vector, low) + vector.shuffled(
+            vector, [k + chunk // 2 for k in low]
+        )
+        chunk //= 2
+    return vector
 
 
 def maximum(a: Vector, b: Vector | float) -> Vector:

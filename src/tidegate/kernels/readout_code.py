@@ -1,0 +1,72 @@
+"""The linear readout as code: its lanes are features, its sums run over them.
+
+Features are the top layer's hidden values, the input where the readout sees it, and the constant
+1, padded to whole vectors. Outputs come in groups: one pass over the features makes the sums of a
+group, and a shuffle network adds up their lanes together.
+"""
+
+from __future__ import annotations
+
+from tidegate.kernels.emit import Emitter, Index, Reals
+from tidegate.kernels.frame import FrameCode
+from tidegate.kernels.update_code import UpdateCode
+from tidegate.kernels.vector import Vector, totals
+
+__all__ = ["ReadoutCode"]
+
+
+class ReadoutCode:
+    """Writes the readout into a function.
+
+    Args:
+        code: the function.
+        frame: its words.
+        lanes: features per vector.
+        group: outputs per group.
+    """
+
+    def __init__(self, code: Emitter, frame: FrameCode, lanes: int, group: int) -> None:
+        self.code, self.frame, self.lanes, self.group = code, frame, lanes, group
+        self.blocks = frame.size("feature_blocks")
+
+    def logits(self) -> None:
+        """The logits of all outputs, from the features."""
+        features, logits = self.frame.reals("features"), self.frame.reals("logits")
+        with self.code.loop(self.frame.size("groups")) as group:
+            zero = self.code.number(0.0, width=self.lanes)
+            sums = [self.code.variable(zero) for _ in range(self.group)]
+            with self.code.loop(self.blocks) as block:
+                feature = features.load(block * self.lanes, width=self.lanes)
+                weights = self._weights(group, block)
+                for n, total in enumerate(sums):
+                    weight = weights.load(n * self.lanes, width=self.lanes)
+                    total.value = weight.fma(feature, total.value)
+            self._store_totals([s.value for s in sums], logits, group * self.group)
+
+    def learn(self, update: UpdateCode) -> None:
+        """d loss / d features, with the weights before their update; then the update."""
+        features, errors = self.frame.reals("features"), self.frame.reals("readout_error")
+        delta, lanes = self.frame.reals("delta"), self.lanes
+        with self.code.loop(self.frame.size("groups")) as group:
+            slopes = [delta.load(group * self.group + n).spread(lanes) for n in range(self.group)]
+            with self.code.loop(self.blocks) as block:
+                feature = features.load(block * lanes, width=lanes)
+                weights = self._weights(group, block)
+                before = errors.load(block * lanes, width=lanes)
+                error = group.equals(0).select(before.like(0.0), before)
+                for n, slope in enumerate(slopes):
+                    weight = weights.load(n * lanes, width=lanes)
+                    error = weight.fma(slope, error)
+                    update(weights, n * lanes, weight, slope * feature)
+                errors.store(error, block * lanes)
+
+    def _weights(self, group: Index, block: Index) -> Reals:
+        vector = (group * self.blocks + block) * self.group
+        return self.frame.reals("readout").at(vector * self.lanes)
+
+    def _store_totals(self, sums: list[Vector], logits: Reals, first: Index) -> None:
+        """A power of two of sums at a time; what is too many is overwritten by the next."""
+        step = min(self.lanes, 1 << (len(sums) - 1).bit_length())
+        sums = sums + [sums[0].like(0.0)] * (-len(sums) % step)
+        for start in range(0, len(sums), step):
+            logits.store(totals(sums[start : start + step]), first + start)
