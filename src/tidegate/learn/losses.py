@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 
 from tidegate._core.errors import UsageError
-from tidegate.cells.functions import Value, exp, sigmoid, sqrt
+from tidegate.cells.functions import Value, exp, maximum, minimum, sigmoid, sqrt
 from tidegate.kernels.plan import Array, PointwiseLoss, SharedLoss
 
 __all__ = ["Gaussian", "Huber", "Logistic", "Softmax", "Squared"]
+
+# Slopes square an error and multiply it by exp(-2 log_scale): within these bounds no outlier and
+# no perfect fit makes them infinite in float32 (an infinite slope cannot be clipped any more).
+FARTHEST = 1e9
+LEAST_LOG_SCALE = -20.0
 
 
 class Squared(PointwiseLoss):
@@ -56,8 +61,8 @@ class Huber(PointwiseLoss):
         return {"value": logit.value}
 
     def slopes(self, logit: Any, target: Value) -> Mapping[str, Value]:
-        far = (logit.value - target) / self.width
-        return {"value": (logit.value - target) / sqrt(1.0 + far * far)}
+        far = _bounded((logit.value - target) / self.width)
+        return {"value": self.width * far / sqrt(1.0 + far * far)}
 
     def value(self, logits: Array, target: Array) -> Array:
         far = (logits - target) / self.width
@@ -98,9 +103,10 @@ class Gaussian(PointwiseLoss):
         return {"mean": logit.mean, "log_scale": exp(logit.log_scale)}
 
     def slopes(self, logit: Any, target: Value) -> Mapping[str, Value]:
-        precision = exp(-(logit.log_scale + logit.log_scale))
-        pull = (logit.mean - target) * precision
-        return {"mean": pull, "log_scale": 1.0 - (logit.mean - target) * pull}
+        log_scale = maximum(logit.log_scale, LEAST_LOG_SCALE)
+        error = _bounded(logit.mean - target)
+        pull = error * exp(-(log_scale + log_scale))
+        return {"mean": pull, "log_scale": 1.0 - error * pull}
 
     def value(self, logits: Array, target: Array) -> Array:
         mean, log_scale = np.split(logits, 2, axis=-1)
@@ -137,6 +143,10 @@ class Softmax(SharedLoss):
         index = _classes(np.where(missing, 0, target[..., 0]), logits.shape[-1])
         chosen = np.take_along_axis(shifted, index[..., None], axis=-1)[..., 0]
         return np.where(missing, 0.0, total - chosen)
+
+
+def _bounded(error: Value) -> Value:
+    return maximum(minimum(error, FARTHEST), -FARTHEST)
 
 
 def _classes(target: Array, count: int) -> Array:
