@@ -111,8 +111,21 @@ class OwnOutput(Cell):
         return Step(h=tanh(c), c=c, gates={"f": f})
 
 
+class Delay(Cell):
+    """One memory is another's past: its new value is a leaf of the graph."""
+
+    slots = {"f": both, "g": both}
+    memory = ("c", "d")
+    parameters = {"w": constant(0.7)}
+    start = {"d": 0.5}
+
+    def step(self, z: Any, past: Any, par: Any) -> Step:
+        c = sigmoid(z.f) * past.c + tanh(z.g)
+        return Step(h=tanh(c + par.w * past.c) * past.d, c=c, d=past.c)
+
+
 PACKAGED = [RNN(), LSTM1997(), LSTM(forget_bias=1.0), GRU(), UpdateGate()]
-SHAPES = [ShapedGRU(), Peephole(), Block2000(), SLSTM(), Recalling(), OwnOutput()]
+SHAPES = [ShapedGRU(), Peephole(), Block2000(), SLSTM(), Recalling(), OwnOutput(), Delay()]
 ONLINE = [*PACKAGED, *SHAPES]
 EVERY = [*ONLINE, MGU()]
 
