@@ -117,8 +117,10 @@ def _stdin() -> Iterator[str]:
     try:
         yield from text
     finally:
-        # Else the wrapper would close standard input when it is thrown away.
-        text.detach()
+        # Else the wrapper would close standard input when it is thrown away; at the end of the
+        # process that may have happened already.
+        if not sys.stdin.buffer.closed:
+            text.detach()
 
 
 def _decoded(file: IO[bytes]) -> io.TextIOWrapper:

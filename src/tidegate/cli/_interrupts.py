@@ -1,0 +1,87 @@
+"""Ctrl-C and SIGTERM: the first lets the step be finished, the second ends the process at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SHOW_CURSOR = b"\x1b[?25h\n"
+
+
+class Stopped(KeyboardInterrupt):
+    """The process was asked to stop while it waited for something.
+
+    Args:
+        signum: the signal that asked.
+    """
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signum)
+        self.exit_code = 128 + signum
+
+
+class Interrupts:
+    """While entered, a signal is a request that is met between two steps.
+
+    Waiting ends at once: a stream may be silent for hours.
+
+    Attributes:
+        signum: the signal that came, or None.
+
+    >>> with Interrupts() as interrupts:
+    ...     with interrupts.waiting():
+    ...         row = next(iter([5.0]))
+    >>> interrupts.signum is None
+    True
+    """
+
+    def __init__(self) -> None:
+        self.signum: int | None = None
+        self._waiting = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        self._before = {signum: signal.signal(signum, self._ask) for signum in SIGNALS}
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for signum, handler in self._before.items():
+            signal.signal(signum, handler)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Around what may take for ever and can be broken off.
+
+        Raises:
+            Stopped: a signal came.
+        """
+        self._waiting = True
+        try:
+            yield
+        finally:
+            self._waiting = False
+
+    def _ask(self, signum: int, frame: FrameType | None) -> None:
+        if self.signum is not None:
+            _end_at_once(signum)
+        self.signum = signum
+        if self._waiting:
+            raise Stopped(signum)
+
+
+def _end_at_once(signum: int) -> None:
+    # Not an exception: whoever cleans up after it could wait for a pipe that nobody reads.
+    if sys.stderr is not None and sys.stderr.isatty():
+        os.write(sys.stderr.fileno(), SHOW_CURSOR)
+    os._exit(128 + signum)
