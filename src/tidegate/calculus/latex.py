@@ -83,7 +83,9 @@ class _Printer:
             hidden = rf"\left({_symbol(feed.times)} \odot {hidden}\right)"
         tag = "{" + slot.replace("_", "") + "}"
         terms = [rf"W_{tag} x_t"] * feed.input + [rf"U_{tag} {hidden}"] * feed.hidden
-        return " + ".join([*terms, f"b_{tag}"])
+        if feed.norm:
+            return rf"\operatorname{{norm}}\left({' + '.join(terms)}\right)"
+        return " + ".join(terms + [f"b_{tag}"] * feed.bias)
 
 
 def _print(node: Node, printer: _Printer) -> str:
@@ -117,7 +119,7 @@ def _operand(node: Node, printer: _Printer, least: int) -> str:
 
 
 def _binds(node: Node, text: str) -> int:
-    slot = node.op == "leaf" and " + " in text
+    slot = node.op == "leaf" and " + " in text and not text.startswith(r"\operatorname")
     return 1 if slot or _negative(node) else _PRECEDENCE.get(node.op, _ATOM)
 
 
