@@ -7,13 +7,17 @@ refused, never half read.
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 from safetensors import SafetensorError
@@ -27,6 +31,11 @@ __all__ = ["FORMAT", "Checkpoint", "load", "replace_file", "save", "same_or_refu
 
 FORMAT = 1  #: raised when a reader of the old files would misread the new ones
 _LENGTH_BYTES = 8  # a safetensors file begins with the length of its JSON header
+_RESERVED = "__metadata__"  # where a safetensors file keeps its texts
+_LEFTOVER_AGE = 600  # seconds; no write of a checkpoint takes that long
+
+# What the parsers raise for content that is no checkpoint, however it was made.
+_UNREADABLE = (SafetensorError, KeyError, ValueError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,8 @@ def save(path: Path, checkpoint: Checkpoint) -> None:
 
     Raises:
         CheckpointError: the folder is full, read-only or gone; the message says which.
+        TypeError: an array holds something else than numbers, or JSON cannot say the header.
+        ValueError: an array has the one name that the format keeps for itself.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -53,10 +64,16 @@ def save(path: Path, checkpoint: Checkpoint) -> None:
     ...     load(Path(folder) / "s.safetensors").arrays["a"]
     array([0, 1, 2])
     """
-    arrays = {name: np.ascontiguousarray(array) for name, array in checkpoint.arrays.items()}
-    header = json.dumps({"format": FORMAT, **checkpoint.header}, sort_keys=True)
+    if _RESERVED in checkpoint.arrays:
+        raise ValueError(f"no array may be called {_RESERVED!r}")
+    arrays = {name: _plain(array) for name, array in checkpoint.arrays.items()}
+    header = json.dumps({**checkpoint.header, "format": FORMAT}, sort_keys=True)
     metadata = {"header": header, "digest": _digest(arrays, header)}
-    replace_file(path, serialise(arrays, metadata))
+    try:
+        content = serialise(arrays, metadata)
+    except SafetensorError as error:
+        raise TypeError(f"no checkpoint can hold these arrays: {error}") from error
+    replace_file(path, content)
 
 
 def load(path: Path) -> Checkpoint:
@@ -67,21 +84,32 @@ def load(path: Path) -> Checkpoint:
     """
     content = _read(path)
     try:
-        arrays, metadata = parse(content), _metadata(content)
-        header_text, digest = metadata["header"], metadata["digest"]
-        header = json.loads(header_text)
-    except (SafetensorError, KeyError, ValueError, TypeError, AttributeError) as error:
+        checkpoint, sound = _parsed(content)
+    except _UNREADABLE as error:
         raise _damaged(path, f"{type(error).__name__}: {error}"[:200]) from error
-    if digest != _digest(arrays, header_text):
+    _require_format(path, checkpoint.header.get("format"))
+    if not sound:
         raise _damaged(path, "content that does not match its digest")
-    if header.get("format") != FORMAT:
+    return checkpoint
+
+
+def _parsed(content: bytes) -> tuple[Checkpoint, bool]:
+    """What a file holds, and whether that is what was written."""
+    # The parser comes first: it bounds every length by that of the content.
+    arrays, metadata = parse(content), _metadata(content)
+    text = metadata["header"]
+    return Checkpoint(arrays, dict(json.loads(text))), metadata["digest"] == _digest(arrays, text)
+
+
+def _require_format(path: Path, found: object) -> None:
+    """Asked before what the digest says: another format may make it differently."""
+    if found != FORMAT:
         raise CheckpointError(
             str(path),
             f"a checkpoint of format {FORMAT}",
-            f"format {header.get('format')}",
+            f"format {found!r}"[:80],
             "Load it with the version of Tidegate that wrote it.",
         )
-    return Checkpoint(arrays, header)
 
 
 def same_or_refuse(path: Path, expected: Mapping[str, Any], found: Mapping[str, Any]) -> None:
@@ -90,7 +118,7 @@ def same_or_refuse(path: Path, expected: Mapping[str, Any], found: Mapping[str, 
     Raises:
         CheckpointError: a value of ``expected`` is another one in ``found``.
     """
-    differing = [name for name in expected if expected[name] != found.get(name)]
+    differing = [name for name in expected if _text(expected[name]) != _text(found.get(name))]
     if differing:
         name = differing[0]
         raise CheckpointError(
@@ -104,36 +132,50 @@ def same_or_refuse(path: Path, expected: Mapping[str, Any], found: Mapping[str, 
 def replace_file(path: Path, content: bytes) -> None:
     """Put ``content`` in the place of ``path``: written beside, synced, renamed.
 
+    What a killed writer left beside is removed when it is older than ten minutes.
+
     Raises:
         CheckpointError: the folder is full, read-only or gone; what was there stays.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    beside = path.with_name(f".{path.name}.{uuid4().hex}.part")
     try:
+        _remove_leftovers(path)
         with open(beside, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
-        _sync_folder(path.parent)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise CheckpointError(
             str(path),
             "a folder that can be written",
             error.strerror or str(error),
             "The file that was there before is unchanged; free some space or choose another.",
         ) from error
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def _remove_leftovers(path: Path) -> None:
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        with suppress(OSError):  # another writer may have been faster
+            if time.time() - leftover.stat().st_mtime > _LEFTOVER_AGE:
+                leftover.unlink()
 
 
 def _sync_folder(folder: Path) -> None:
-    """A rename is on the disk only when its folder is; some systems cannot open folders."""
-    if os.name != "posix":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    """A rename is on the disk only when its folder is.
+
+    Some systems cannot sync folders: there a power cut may bring back the file of before, whole.
+    """
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _read(path: Path) -> bytes:
@@ -148,8 +190,19 @@ def _read(path: Path) -> bytes:
 def _metadata(content: bytes) -> Mapping[str, str]:
     length = int.from_bytes(content[:_LENGTH_BYTES], "little")
     described = json.loads(content[_LENGTH_BYTES : _LENGTH_BYTES + length])
-    metadata: Mapping[str, str] = described["__metadata__"]
+    metadata: Mapping[str, str] = described[_RESERVED]
     return metadata
+
+
+def _plain(array: Array) -> Array:
+    """The same numbers in C order and little-endian, as the file holds them."""
+    found = np.asarray(array)
+    return np.asarray(found, found.dtype.newbyteorder("<"), order="C")
+
+
+def _text(value: object) -> str:
+    """Equal for values that JSON does not tell apart: tuple and list, NaN and NaN."""
+    return json.dumps(value, sort_keys=True, default=repr)
 
 
 def _digest(arrays: Mapping[str, Array], header: str) -> str:
