@@ -47,7 +47,9 @@ class Interrupts:
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
-        self._before = {signum: signal.signal(signum, self._ask) for signum in SIGNALS}
+        # nohup and shells in the background have signals ignored, and mean it.
+        heard = [signum for signum in SIGNALS if signal.getsignal(signum) != signal.SIG_IGN]
+        self._before = {signum: signal.signal(signum, self._ask) for signum in heard}
         return self
 
     def __exit__(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+import re
+from datetime import datetime, time, timedelta
 
-from tidegate.streams import parse_time
+from tidegate.streams import decimal_point, parse_time
 
 __all__ = ["Clock"]
 
 DAY = 86_400.0
 NAMED_PERIODS = (("day ago", DAY), ("week ago", 7 * DAY))
+MIDNIGHT = time()
+ZONE = re.compile(r"[Z+-].*")
+TIMESPECS = {5: "minutes", 8: "seconds", 12: "milliseconds", 15: "microseconds"}
 LONGEST = 604_800  #: steps of a period that is remembered: a week of seconds, 5 MB
 
 
@@ -71,10 +75,11 @@ class Clock:
         if self.step is None or self._text is None:
             return None
         ahead = (self._undated + 1) * self.step
+        text = self._text.strip()
         try:
-            return _written_like(self._text, ahead)
-        except (ValueError, OverflowError):
-            return repr(self._seconds + ahead)
+            return _number_like(text, ahead)
+        except ValueError:
+            return _date_like(text, ahead)
 
     def _take(self, text: str, seconds: float, event: str | None) -> str | None:
         self._text, self._seconds, self._undated = text, seconds, 0
@@ -85,8 +90,21 @@ def _counts(steps: float) -> bool:
     return 2 <= steps <= LONGEST and steps == round(steps)
 
 
-def _written_like(text: str, seconds: float) -> str:
-    coming = datetime.fromisoformat(text.strip()) + timedelta(seconds=seconds)
-    if len(text.strip()) == len("2015-07-01"):
+def _number_like(text: str, ahead: float) -> str:
+    """As :func:`parse_time` does, a number is taken as one even where it could be a date."""
+    coming = decimal_point(text) + ahead
+    return str(int(coming)) if text.isdigit() and coming.is_integer() else repr(coming)
+
+
+def _date_like(text: str, ahead: float) -> str | None:
+    try:
+        coming = datetime.fromisoformat(text) + timedelta(seconds=ahead)
+    except OverflowError:
+        return None
+    if len(text) == len("2015-07-01") and coming.time() == MIDNIGHT:
         return coming.date().isoformat()
-    return coming.isoformat(sep=text.strip()[10])
+    separator, clock = text[10:11] or " ", ZONE.sub("", text[11:])
+    written = coming.isoformat(separator, TIMESPECS.get(len(clock), "auto"))
+    if datetime.fromisoformat(written) != coming:
+        written = coming.isoformat(separator)
+    return f"{written.removesuffix('+00:00')}Z" if text.endswith("Z") else written
