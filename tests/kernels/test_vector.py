@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tidegate.kernels import jit
 from tidegate.kernels.cpu import APPLE_M1, HASWELL, NEOVERSE_N1, host
-from tidegate.kernels.emit import SINGLE, Emitter, Index, Integers, Reals
-from tidegate.kernels.vector import Vector, maximum, minimum
+from tidegate.kernels.emit import DOUBLE, SINGLE, Emitter, Index, Integers, Reals, Words
+from tidegate.kernels.vector import Vector, maximum, minimum, totals
 
 DTYPES = (np.float32, np.float64)
 WIDTHS = (1, 4, 8, 16)
@@ -71,10 +71,36 @@ def test_totals_add_halves(evaluate, width, dtype):
     np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_highest_finds_the_largest_and_keeps_nan(evaluate, width):
+@pytest.mark.parametrize("width", [4, 8, 16])
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_many_totals_are_the_bits_of_each(evaluate, width, count):
     x = drawn(np.float32)
-    x[17] = np.nan
+
+    def side_by_side(v):
+        sums = totals([v * float(k + 1) for k in range(count)])
+        return sums.shuffled(sums, [n % count for n in range(width)])
+
+    got = evaluate(side_by_side, x, width=width).reshape(-1, width)
+    for k in range(count):
+        alone = evaluate(lambda v, k=k: (v * float(k + 1)).total().spread(width), x, width=width)
+        np.testing.assert_array_equal(got[:, k], alone.reshape(-1, width)[:, 0])
+
+
+def test_masked_memory_is_not_touched():
+    def write(code, words):
+        count, x, y = words.index(0), words.reals(1, DOUBLE), words.reals(2, SINGLE)
+        mask = code.lane_numbers(8) < count
+        y.store_where(mask, x.load_where(mask).to(SINGLE) * 2.0)
+
+    x, y = np.arange(1.0, 9.0), np.full(8, -1, np.float32)
+    frame = np.array([5, x.ctypes.data, y.ctypes.data])
+    compiled(write, {"words": Words}, ctypes.c_void_p)(frame.ctypes.data)
+    np.testing.assert_array_equal(y, [2, 4, 6, 8, 10, -1, -1, -1])
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_highest_finds_the_largest(evaluate, width):
+    x = drawn(np.float32)
     want = np.repeat(x.reshape(-1, width).max(axis=1), width)
     np.testing.assert_array_equal(
         evaluate(lambda v: v.highest().spread(width), x, width=width), want

@@ -16,7 +16,7 @@ from tidegate.kernels.frame import Frame
 from tidegate.kernels.layer_code import varying_slopes
 from tidegate.kernels.layout import Layout, outputs_per_group
 from tidegate.kernels.online_code import FUNCTIONS, OnlineCode
-from tidegate.kernels.plan import Array, LayerPlan, State
+from tidegate.kernels.plan import Array, LayerPlan, SharedLoss, State
 from tidegate.kernels.recipe import recipe
 from tidegate.kernels.reference import Online
 from tidegate.kernels.update_code import coefficient_names
@@ -41,7 +41,9 @@ def _zeros(size: int, dtype: np.dtype[np.floating]) -> Array:
 class _Machine:
     """Packed arrays of one network, the frame that names them, and the code that moves them."""
 
-    def __init__(self, online: Online, dtype: np.dtype[np.floating], target: Target) -> None:
+    def __init__(
+        self, online: Online, dtype: np.dtype[np.floating], target: Target, kept: int
+    ) -> None:
         plan = online.plan
         precision = SINGLE if dtype == np.float32 else DOUBLE
         units = max(layer.units for layer in plan.layers)
@@ -59,7 +61,7 @@ class _Machine:
         functions = [library.function(name, ctypes.c_void_p) for name in FUNCTIONS]
         self.learn, self.predict, self.frozen, self.project = functions
         self.frame = Frame(len(plan.layers))
-        self._allocate()
+        self._allocate(kept)
         self._set_sizes()
 
     @cached_property
@@ -67,9 +69,8 @@ class _Machine:
         """Target values of a step."""
         return self.online.loss.targets(self.plan.outputs)
 
-    def _allocate(self) -> None:
+    def _allocate(self, kept: int) -> None:
         layout, lanes = self.layout, self.layout.lanes
-        kept = len(self.online.optimiser.moments) + self.code.averaging
         self.weights = self._array((1 + kept) * layout.weights.size).reshape(1 + kept, -1)
         self.traces = self._array(layout.traces.size)
         self.memory, new_memory = self._array(layout.memory.size), self._array(layout.memory.size)
@@ -126,13 +127,13 @@ class _Machine:
         return _zeros(size, self.dtype)
 
     def restore(self, state: State) -> None:
-        """Pack a state."""
-        layout, moments = self.layout, len(state.moments)
-        layout.weights.pack(state.weights, self.weights[0])
-        if self.code.averaging or moments:
-            layout.weights.pack(state.moments, self.weights[1 : 1 + moments])
-        if self.code.averaging:
-            layout.weights.pack(state.average, self.weights[-1])
+        """Pack a state: of moments and average as many as are kept."""
+        layout = self.layout
+        averages = [state.average] if state.average.size else []
+        for row, array in zip(
+            self.weights, [state.weights, *state.moments, *averages], strict=False
+        ):
+            layout.weights.pack(array, row)
         layout.traces.pack(state.traces, self.traces)
         self._start_memory()
         layout.memory.pack(state.memory, self.memory)
@@ -167,16 +168,15 @@ class CompiledEngine(Engine):
     """
 
     def __init__(self, online: Online, state: State, target: Target | None = None) -> None:
-        self._machine = _Machine(online, state.weights.dtype, target or host())
+        kept = len(online.optimiser.moments) + (online.averaging is not None)
+        self._machine = _Machine(online, state.weights.dtype, target or host(), kept)
         self._online, self._frame = online, self._machine.frame
         self._names = coefficient_names(online.optimiser)
         width = len(self._names) + (online.averaging is not None)
         self._table = np.zeros((_TABLE, width), state.weights.dtype)
         self._frame.point("table", self._table)
-        self._x = np.zeros(online.plan.inputs)
-        self._target = np.zeros(self._machine.targets)
-        self._prediction = np.zeros(online.plan.outputs, state.weights.dtype)
-        self._flag = np.zeros(1, np.uint8)
+        self._one = _OneStep(self._machine)
+        self._classes = _classes(online)
         self.restore(state)
 
     @property
@@ -195,78 +195,121 @@ class CompiledEngine(Engine):
             counts=np.array([self._steps, self._frame["updates"]], np.int64),
         )
 
+    @property
+    def steps(self) -> int:
+        return self._steps
+
     def restore(self, state: State) -> None:
         self._machine.restore(state)
         self._steps = state.steps
-        self._room = 0
+        self._room, self._filled = 0, -1
 
     def forget(self) -> None:
         self._machine.forget()
 
     def predict(self, x: Array) -> Array:
-        self._x[...] = x
-        self._one_step()
+        one = self._one
+        one.x[:] = x
+        if not one.pointed:
+            one.point()
         self._machine.predict(self._frame.address)
-        return self._prediction.copy()
+        return one.prediction.copy()
 
     def learn(self, x: Array, target: Array) -> tuple[Array, int]:
-        self._x[...] = x
-        self._target[...] = target
-        self._one_step()
-        self._learn(1)
-        return self._prediction.copy(), int(self._flag[0])
+        one = self._one
+        one.x[:], one.target[:] = x, target
+        if self._classes is not None and one.target[0] not in self._classes:
+            self._check_classes(one.target)
+        if not one.pointed:
+            one.point()
+        if not self._room:
+            self._fill_table()
+        self._machine.learn(self._frame.address)
+        self._steps += 1
+        self._room -= 1
+        return one.prediction.copy(), one.flag[0]
 
     def run(self, xs: Array, targets: Array) -> tuple[Array, NDArray[np.uint8]]:
         xs, targets = (np.ascontiguousarray(a, np.float64) for a in (xs, targets))
-        predictions = np.empty((len(xs), self._online.plan.outputs), self._prediction.dtype)
+        if self._classes is not None:
+            self._check_classes(targets)
+        predictions = np.empty((len(xs), self._online.plan.outputs), self._table.dtype)
         flags = np.empty(len(xs), np.uint8)
-        start = 0
+        arrays = {"x": xs, "target": targets, "prediction": predictions, "flag": flags}
+        start, self._one.pointed = 0, False
         while start < len(xs):
-            self._point(xs[start:], targets[start:], predictions[start:], flags[start:])
-            start += self._learn(len(xs) - start)
+            if not self._room:
+                self._fill_table()
+            steps = min(len(xs) - start, self._room)
+            for name, array in arrays.items():
+                self._frame.point(name, array, start * (array.size // len(array)))
+            self._frame["steps"] = steps
+            self._machine.learn(self._frame.address)
+            start += steps
+            self._steps += steps
+            self._room -= steps
         return predictions, flags
 
-    def _one_step(self) -> None:
-        self._point(self._x, self._target, self._prediction, self._flag)
-
-    def _point(
-        self, xs: Array, targets: Array, predictions: Array, flags: NDArray[np.uint8]
-    ) -> None:
-        arrays = {"x": xs, "target": targets, "prediction": predictions, "flag": flags}
-        for name, array in arrays.items():
-            self._frame.point(name, array)
-
-    def _learn(self, steps: int) -> int:
-        """As many steps as the table of coefficients reaches for."""
-        if self._room == 0:
-            self._fill_table()
-        steps = min(steps, self._room)
-        self._frame["steps"] = steps
-        self._machine.learn(self._frame.address)
-        self._steps += steps
-        self._room -= steps
-        return steps
+    def _check_classes(self, targets: Array) -> None:
+        """Let the loss refuse, before anything changes, a target that is no class."""
+        plan = self._online.plan
+        known = targets[np.isfinite(targets)]
+        wrong = known[~np.isin(known, np.arange(plan.outputs))]
+        if wrong.size:
+            self._online.loss.error(np.zeros(plan.outputs), wrong[:1])
 
     def _fill_table(self) -> None:
-        """Coefficients of the updates to come; always the same rows together, the same bits."""
+        """Coefficients of the updates to come; always the same rows together, the same bits.
+
+        A step makes at most one update, so the room left in the table says how many steps may go
+        without another look.
+        """
         updates = self._frame["updates"]
         first = updates - updates % _TABLE
-        if first != self._frame["first_update"] or not self._room:
+        if first != self._filled:
             rows = np.arange(first, first + _TABLE)
             coefficients = self._online.optimiser.coefficients(rows)
             for k, name in enumerate(self._names):
                 self._table[:, k] = coefficients[name]
             if self._online.averaging is not None:
                 self._table[:, -1] = self._online.averaging.shares(rows)
-            self._frame["first_update"] = first
+            self._frame["first_update"] = self._filled = first
         self._room = first + _TABLE - updates
+
+
+class _OneStep:
+    """Buffers of calls that are one step long, so that a call allocates and points at nothing."""
+
+    def __init__(self, machine: _Machine) -> None:
+        self._frame = machine.frame
+        self.x = np.zeros(machine.plan.inputs)
+        self.target = np.zeros(machine.targets)
+        self.prediction = np.zeros(machine.plan.outputs, machine.dtype)
+        self.flag = bytearray(1)
+        self.pointed = False
+
+    def point(self) -> None:
+        """Make the frame point here."""
+        self._frame.point("x", self.x)
+        self._frame.point("target", self.target)
+        self._frame.point("prediction", self.prediction)
+        self._frame.point("flag", np.frombuffer(self.flag, np.uint8))
+        self._frame["steps"] = 1
+        self.pointed = True
+
+
+def _classes(online: Online) -> frozenset[int] | None:
+    """The targets that a loss over classes takes; None for other losses."""
+    if isinstance(online.loss, SharedLoss):
+        return frozenset(range(online.plan.outputs))
+    return None
 
 
 class CompiledFrozen(FrozenEngine):
     """A frozen network on machine code: its memories and hidden values are its own."""
 
     def __init__(self, online: Online, state: State, target: Target | None = None) -> None:
-        self._machine = _Machine(online, state.weights.dtype, target or host())
+        self._machine = _Machine(online, state.weights.dtype, target or host(), kept=0)
         self._machine.restore(state)
 
     def run(self, xs: Array) -> Array:

@@ -14,12 +14,39 @@ from numpy.typing import NDArray
 from tidegate.kernels.plan import Array, State
 from tidegate.kernels.reference import Online, start_memory
 
-__all__ = ["Engine", "FrozenEngine", "ReferenceEngine", "ReferenceFrozen", "reference"]
+__all__ = [
+    "Engine",
+    "FrozenEngine",
+    "ReferenceEngine",
+    "ReferenceFrozen",
+    "frozen",
+    "learning",
+    "reference",
+]
 
 
 def reference() -> bool:
     """Whether the environment asks for the NumPy reference."""
     return os.environ.get("TIDEGATE_REFERENCE", "0") not in ("", "0")
+
+
+def learning(online: Online, state: State) -> Engine:
+    """The engine of a learner that goes on from ``state`` (copied)."""
+    if reference():
+        return ReferenceEngine(online, state)
+    # Imported here so that the reference needs no compiler.
+    from tidegate.kernels.compiled import CompiledEngine
+
+    return CompiledEngine(online, state)
+
+
+def frozen(online: Online, state: State) -> FrozenEngine:
+    """The engine of a network that goes on from ``state`` (copied) with the weights of now."""
+    if reference():
+        return ReferenceFrozen(online, state)
+    from tidegate.kernels.compiled import CompiledFrozen
+
+    return CompiledFrozen(online, state)
 
 
 class Engine(ABC):
@@ -29,6 +56,11 @@ class Engine(ABC):
     @abstractmethod
     def state(self) -> State:
         """A copy of all that the learner knows, in flat arrays."""
+
+    @property
+    @abstractmethod
+    def steps(self) -> int:
+        """Steps learned so far."""
 
     @abstractmethod
     def restore(self, state: State) -> None:
@@ -73,6 +105,10 @@ class ReferenceEngine(Engine):
     @property
     def state(self) -> State:
         return self._state.copy()
+
+    @property
+    def steps(self) -> int:
+        return self._state.steps
 
     def restore(self, state: State) -> None:
         self._state = state.copy()

@@ -35,6 +35,8 @@ __all__ = ["Library", "assembly", "cache_folder", "library", "sources"]
 
 _OPTIMISE = 2
 _GENERATE = 3
+_TUNING = ("loop_vectorization", "slp_vectorization", "loop_unrolling")
+"""Passes left out: the code is vectors already, and its loops are as long as they should be."""
 _MARK = b"tidegate-object-1\n"
 
 
@@ -118,7 +120,7 @@ def assembly(text: str, target: Target) -> str:
 
 
 def _key(recipe: str, target: Target) -> str:
-    version = f"{llvmlite.__version__} {llvm.llvm_version_info} {_OPTIMISE} {_GENERATE}"
+    version = f"{llvmlite.__version__} {llvm.llvm_version_info} {_OPTIMISE} {_GENERATE} {_TUNING}"
     parts = (_MARK.decode(), version, target.triple, target.identity, target.features, recipe)
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
@@ -186,7 +188,8 @@ def _optimised(text: str, target: Target) -> LLVM:
     module.data_layout = str(machine.target_data)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=_OPTIMISE)
-    options.loop_vectorization = options.slp_vectorization = False
+    for name in _TUNING:
+        setattr(options, name, False)
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
     return module

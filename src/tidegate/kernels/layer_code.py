@@ -138,7 +138,9 @@ class LayerCode:
         kept = self.frame.reals("net").at(block * (len(hidden) * lanes))
         net = {s: kept.load(n * lanes, width=lanes) for n, s in enumerate(hidden)}
         parts = zip(self.eq.fed_by("input"), (total.value for total in inputs), strict=True)
-        biases = ((s, bias.load(n * lanes, width=lanes)) for n, s in enumerate(self.eq.slots))
+        biases = (
+            (s, bias.load(n * lanes, width=lanes)) for n, s in enumerate(self.eq.fed_by("bias"))
+        )
         for slot, part in (*parts, *biases):
             net[slot] = net[slot] + part if slot in net else part
         return net

@@ -10,7 +10,7 @@ from tidegate.kernels import functions
 from tidegate.kernels.emit import Emitter, Index, Variable
 from tidegate.kernels.frame import FrameCode
 from tidegate.kernels.plan import CLIPPED, MISSING, Loss, PointwiseLoss, SharedLoss
-from tidegate.kernels.vector import DOUBLE, Mask, Vector, maximum
+from tidegate.kernels.vector import DOUBLE, Mask, Vector
 
 __all__ = ["LossCode", "loss_code"]
 
@@ -132,9 +132,7 @@ class SoftmaxCode(LossCode):
         largest, total = self.code.variable(lowest), self.code.variable(lowest.like(0.0))
         with self.code.loop(self._blocks()) as k:
             logit = logits.load(k * self.lanes, width=self.lanes)
-            largest.value = maximum(
-                largest.value, self._outputs_from(k).select(logit, float("-inf"))
-            )
+            largest.value = self._outputs_from(k).select(logit, lowest).larger(largest.value)
         highest = largest.value.highest()
         with self.code.loop(self._blocks()) as k:
             power = functions.exp(logits.load(k * self.lanes, width=self.lanes) - highest)

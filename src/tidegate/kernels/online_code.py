@@ -86,7 +86,8 @@ class _Function:
         self.frame = FrameCode(self.words, len(spec.cells), spec.precision)
         self.layers = self._layers()
         self.readout = ReadoutCode(self.code, self.frame, spec.lanes, spec.group)
-        self.loss: LossCode = loss_code(self.code, self.frame, spec.lanes, spec.loss)
+        lanes = min(spec.lanes, max(2, 1 << (spec.group - 1).bit_length()))
+        self.loss: LossCode = loss_code(self.code, self.frame, lanes, spec.loss)
         self.forward: LLVM = None
 
     def _layers(self) -> list[LayerCode]:

@@ -15,7 +15,7 @@ from tidegate.calculus import Equations
 from tidegate.calculus.graph import Graph, Node
 from tidegate.kernels import jit
 from tidegate.kernels.online_code import OnlineCode
-from tidegate.kernels.plan import Loss, Optimiser, PointwiseLoss
+from tidegate.kernels.plan import ZONES, Loss, Optimiser, PointwiseLoss
 from tidegate.kernels.update_code import coefficient_names
 
 __all__ = ["graph_text", "recipe"]
@@ -72,8 +72,8 @@ def _number(node: Node, number: dict[Node, int], lines: list[str]) -> None:
 def _equations_text(eq: Equations) -> str:
     kinds = ("memory", "hidden", "keep", "write", "show", "recall", "direct")
     nodes = {(kind, name): node for kind in kinds for name, node in getattr(eq, kind).items()}
-    feeds = [(slot, feed.input, feed.hidden) for slot, feed in eq.cell.slots.items()]
-    return f"{feeds} {eq.parameters} {eq.traces} {graph_text(nodes)}"
+    fed = [eq.fed_by(zone) for zone in ZONES]
+    return f"{eq.slots} {fed} {eq.parameters} {eq.traces} {graph_text(nodes)}"
 
 
 def _loss_text(loss: Loss) -> str:

@@ -288,9 +288,13 @@ class Vector:
         """The sum over lanes, as width 1: lane k + lane k + half, halving until one is left."""
         return self._folded(lambda low, high: low + high)
 
+    def larger(self, other: Vector) -> Vector:
+        """The larger of two, ``other`` where either is NaN: one instruction on most processors."""
+        return (self > other).select(self, other)
+
     def highest(self) -> Vector:
-        """The largest lane, as width 1; NaN where any lane is NaN."""
-        return self._folded(maximum)
+        """The largest lane, as width 1; where lanes are NaN it may be another."""
+        return self._folded(lambda low, high: low.larger(high))
 
 
 def totals(vectors: list[Vector]) -> Vector:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import numpy as np
@@ -101,8 +102,8 @@ class Adam(Optimiser):
         rates = as_schedule(self.rate, "Adam").rates(updates)
         ones = np.ones(len(rates))
         return {
-            "rate": rates / (1 - self.beta1 ** (updates + 1.0)),
-            "correction": 1 / (1 - self.beta2 ** (updates + 1.0)),
+            "rate": rates / (1 - _faded(self.beta1, updates)),
+            "correction": 1 / (1 - _faded(self.beta2, updates)),
             "eps2": self.eps**2 * ones,
             "beta1": self.beta1 * ones,
             "beta2": self.beta2 * ones,
@@ -115,6 +116,12 @@ class Adam(Optimiser):
         square = c.beta2 * moment.square + c.rest2 * (gradient * gradient)
         step = c.rate * mean / sqrt(square * c.correction + c.eps2)
         return Rule(weight - step, {"mean": mean, "square": square})
+
+
+def _faded(beta: float, updates: Array) -> Array:
+    """beta ** (updates + 1), by way of exp: a power takes as long as a whole step."""
+    exponents = updates + 1.0
+    return np.exp(log(beta) * exponents) if beta > 0 else np.zeros(len(exponents))
 
 
 def _check_share(owner: str, share: float) -> None:
