@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from support.cells import EVERY, Block2000, Delay, name
+from support.cells import DISCOVERED, EVERY, Block2000, Delay, name
 from support.symbols import Oracle
 from support.values import drawn, groups
 from tidegate import cells
@@ -18,6 +18,7 @@ from tidegate.cells import LSTM, Cell, Step, both, hidden
 from tidegate.cells.functions import fixed, sigmoid, tanh
 
 oracle = cache(Oracle)
+ALL = [*EVERY, *DISCOVERED]
 
 
 def leaf_names(cell: Cell) -> tuple[list[str], list[str]]:
@@ -41,7 +42,7 @@ def assert_derivatives(cell, ours, values, leaves, known):
             np.testing.assert_allclose(have, want, rtol=1e-10, atol=1e-13, err_msg=f"{of}, {leaf}")
 
 
-@pytest.mark.parametrize("cell", EVERY, ids=name)
+@pytest.mark.parametrize("cell", ALL, ids=name)
 def test_keep_and_write_are_sympys(cell):
     eq, (sources, past) = derive(cell), leaf_names(cell)
     known = drawn(cell, seed=1)
@@ -49,7 +50,7 @@ def test_keep_and_write_are_sympys(cell):
     assert_derivatives(cell, eq.write, oracle(cell).memory, sources, known)
 
 
-@pytest.mark.parametrize("cell", EVERY, ids=name)
+@pytest.mark.parametrize("cell", ALL, ids=name)
 def test_show_recall_and_direct_are_sympys_with_the_new_memories_held(cell):
     eq, (sources, past) = derive(cell), leaf_names(cell)
     known = drawn(cell, seed=2)
@@ -63,7 +64,7 @@ def test_show_recall_and_direct_are_sympys_with_the_new_memories_held(cell):
             np.testing.assert_allclose(have, want, rtol=1e-10, atol=1e-13, err_msg=f"{h}, {m}")
 
 
-@pytest.mark.parametrize("cell", EVERY, ids=name)
+@pytest.mark.parametrize("cell", ALL, ids=name)
 def test_no_derivative_that_is_always_0_is_kept(cell):
     eq, known = derive(cell), drawn(cell, seed=3, units=40)
     known |= {f"z.{s}": v * 3 for s, v in groups(known)["z"].items()}
@@ -104,7 +105,7 @@ def effects(cell: Cell) -> set[tuple[str, str]]:
     }
 
 
-@pytest.mark.parametrize("cell", EVERY, ids=name)
+@pytest.mark.parametrize("cell", ALL, ids=name)
 def test_the_trace_set_is_what_matters_and_nothing_else(cell):
     assert set(derive(cell).traces) == effects(cell)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support.cells import EVERY, SLSTM, Block2000, Peephole, name
+from support.cells import DISCOVERED, EVERY, SLSTM, Block2000, Peephole, name
 from support.values import drawn, stepped
 from tidegate.calculus import derive
 from tidegate.cells import GRU, LSTM, LSTM1997, RNN, Cell, Step, UpdateGate, both
 from tidegate.cells.functions import fixed, sigmoid, tanh
 
-DERIVED = [cell for cell in EVERY if name(cell) != "SLSTM"]
+DERIVED = [cell for cell in [*EVERY, *DISCOVERED] if name(cell) != "SLSTM"]
 
 
 def measured(cell: Cell, memory: str, known: dict, value=None, eps: float = 1e-6) -> np.ndarray:

@@ -128,6 +128,7 @@ PACKAGED = [RNN(), LSTM1997(), LSTM(forget_bias=1.0), GRU(), UpdateGate()]
 SHAPES = [ShapedGRU(), Peephole(), Block2000(), SLSTM(), Recalling(), OwnOutput(), Delay()]
 ONLINE = [*PACKAGED, *SHAPES]
 EVERY = [*ONLINE, MGU()]
+DISCOVERED = [cells.named(n) for n in cells.names() if cells.named(n) not in [*PACKAGED, LSTM()]]
 
 
 def name(cell: Cell) -> str:

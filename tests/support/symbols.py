@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import sympy
-from scipy.special import expit
+from scipy.special import expit, log_expit
 
 from support.values import stepped
 from tidegate.cells import Cell, functions
@@ -37,6 +37,11 @@ class Log(sympy.Function):
         return 1 / self.args[0]
 
 
+class LogSigmoid(sympy.Function):
+    def fdiff(self, argindex=1):
+        return 1 - Sigmoid(self.args[0])
+
+
 class Fixed(sympy.Function):
     def fdiff(self, argindex=1):
         return sympy.Integer(0)
@@ -55,6 +60,7 @@ NUMERIC = {
     "Tanh": np.tanh,
     "Exp": np.exp,
     "Log": np.log,
+    "LogSigmoid": log_expit,
     "Fixed": lambda x: x,
     "Maximum": np.maximum,
     "Heaviside": lambda x, at_0=0.5: np.heaviside(x, at_0),
@@ -114,6 +120,8 @@ functions.register(
         "tanh": _form(Tanh),
         "exp": _form(Exp),
         "log": _form(Log),
+        "log_sigmoid": _form(LogSigmoid),
+        "sqrt": _form(sympy.sqrt),
         "fixed": _form(Fixed),
         "maximum": _form(Maximum),
     },
