@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-from tidegate._core.errors import UsageError
+from tidegate._core.errors import DataError, UsageError
 from tidegate.streams.bad_rows import BadRows, StopAtBadRow
 from tidegate.streams.base import Stream
 from tidegate.streams.numbers import Number, decimal_point
 from tidegate.streams.text import TextStream
 
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
 STDIN = "-"
+LONGEST = 1 << 28  # letters of a line; a file without any end of line must not fill the memory
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -58,7 +64,7 @@ def open_stream(
         return TextStream(
             "standard input", _stdin(), columns, time, separator or ",", number, bad_rows
         )
-    _require_file(source)
+    require_file(source)
     if Path(source).suffix.lower() == ".parquet":
         from tidegate.streams.parquet import ParquetStream
 
@@ -79,7 +85,8 @@ def _how(source: str) -> tuple[Callable[[str], IO[bytes]], str]:
     return opener, SEPARATORS[kind]
 
 
-def _require_file(source: str) -> None:
+def require_file(source: str) -> None:
+    """Refuses what cannot be opened for reading."""
     try:
         with open(source, "rb"):
             pass
@@ -88,8 +95,22 @@ def _require_file(source: str) -> None:
         raise UsageError(source, "a file that can be read", str(error.strerror), hint) from error
 
 
+class _Whole(io.FileIO):
+    """A file that must not end before the size it had when it was opened."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(source)
+        self._size = os.fstat(self.fileno()).st_size
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        count = super().readinto(buffer)
+        if not count and self.tell() < self._size:
+            raise OSError(f"the file had {self._size:,} bytes and ends after {self.tell():,}")
+        return count
+
+
 def _plain(source: str) -> IO[bytes]:
-    return open(source, "rb")
+    return io.BufferedReader(_Whole(source))
 
 
 def _gzip(source: str) -> IO[bytes]:
@@ -109,18 +130,29 @@ OPENERS = {".gz": _gzip, ".zst": _zstd}
 
 def _lines(source: str, opener: Callable[[str], IO[bytes]]) -> Iterator[str]:
     with _decoded(opener(source)) as text:
-        yield from text
+        yield from _bounded(text, source)
 
 
 def _stdin() -> Iterator[str]:
     text = _decoded(sys.stdin.buffer)
     try:
-        yield from text
+        yield from _bounded(text, "standard input")
     finally:
-        # Else the wrapper would close standard input when it is thrown away; at the end of the
-        # process that may have happened already.
-        if not sys.stdin.buffer.closed:
-            text.detach()
+        # Else the wrapper would close standard input when it is thrown away.
+        text.detach()
+
+
+def _bounded(text: io.TextIOWrapper, source: str) -> Iterator[str]:
+    for line in iter(partial(text.readline, LONGEST), ""):
+        if len(line) == LONGEST:
+            raise endless_line(source)
+        yield line
+
+
+def endless_line(source: str) -> DataError:
+    """The error of a source that holds no ends of lines."""
+    expected = f"lines of fewer than {LONGEST:,} letters"
+    return DataError(source, expected, "a longer one", "Is it text?")
 
 
 def _decoded(file: IO[bytes]) -> io.TextIOWrapper:
