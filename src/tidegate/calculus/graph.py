@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from tidegate.cells import functions
 from tidegate.cells.functions import Value
 
-__all__ = ["Graph", "Node", "depends", "evaluate", "log_of", "partial"]
+__all__ = ["Graph", "Node", "depends", "evaluate", "log_of", "ordered", "partial", "slopes"]
 
 
 class Graph:
@@ -196,6 +196,17 @@ _SLOPES: dict[str, Callable[..., tuple[Node | float, ...]]] = {
 _SOURCES = ("leaf", "const", "fixed")  # no error flows further back from here
 
 
+def slopes(node: Node) -> tuple[Node | float, ...]:
+    """d node / d argument, one for each argument; none where no error flows further back.
+
+    >>> g = Graph()
+    >>> x, f = g.leaf("x"), g.leaf("f")
+    >>> slopes(f * x), slopes(functions.fixed(f))
+    ((x, f), ())
+    """
+    return () if node.op in _SOURCES else _SLOPES[node.op](node, *node.args)
+
+
 def partial(y: Node, x: Node, held: Collection[Node] = ()) -> Node:
     """d y / d x with the nodes in ``held`` held fixed.
 
@@ -205,18 +216,18 @@ def partial(y: Node, x: Node, held: Collection[Node] = ()) -> Node:
     (add(f, 1.0), 1.0)
     """
     graph = y.graph
-    slopes: dict[Node, Node] = {x: graph.const(1.0)}
+    found: dict[Node, Node] = {x: graph.const(1.0)}
     blocked = set(held) - {x}
-    for node in _ordered([y]):
+    for node in ordered([y]):
         if node is x or node in blocked or node.op in _SOURCES:
             continue
         total = graph.const(0.0)
-        for argument, slope in zip(node.args, _SLOPES[node.op](node, *node.args), strict=True):
-            if argument in slopes:
-                total = total + graph.wrap(slope) * slopes[argument]
+        for argument, slope in zip(node.args, slopes(node), strict=True):
+            if argument in found:
+                total = total + graph.wrap(slope) * found[argument]
         if not total.is_const(0):
-            slopes[node] = total
-    return slopes.get(y, graph.const(0.0))
+            found[node] = total
+    return found.get(y, graph.const(0.0))
 
 
 def depends(y: Node, x: Node) -> bool:
@@ -227,7 +238,7 @@ def depends(y: Node, x: Node) -> bool:
     >>> depends(functions.fixed(2.0 * x), x)
     True
     """
-    return x in _ordered([y])
+    return x in ordered([y])
 
 
 def evaluate(nodes: Iterable[Node], known: Mapping[Node, Value]) -> list[Value]:
@@ -241,7 +252,7 @@ def evaluate(nodes: Iterable[Node], known: Mapping[Node, Value]) -> list[Value]:
     """
     wanted = list(nodes)
     values = dict(known)
-    for node in _ordered(wanted, stop=known):
+    for node in ordered(wanted, stop=known):
         if node.op == "const":
             values[node] = node.args[0]
         elif node not in values:
@@ -249,7 +260,7 @@ def evaluate(nodes: Iterable[Node], known: Mapping[Node, Value]) -> list[Value]:
     return [values[node] for node in wanted]
 
 
-def _ordered(nodes: Iterable[Node], stop: Collection[Node] = ()) -> list[Node]:
+def ordered(nodes: Iterable[Node], stop: Collection[Node] = ()) -> list[Node]:
     """Every node below ``nodes``, arguments before what is made of them."""
     found: set[Node] = set()
     waiting = list(nodes)
