@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite, isnan, nan
+from math import isfinite, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 WINDOW = 5_000  #: steps over which means and scales are learned, and may drift
 CAP = 5.0  #: scales from the middle at which inputs are cut
+LARGEST = 1e306  #: deviation that FAR can multiply
+FAR = 30.0  #: at which a value is cut before scales learn from it
 SEASONS = 2  #: periods that have inputs of their own
 LEVEL_INPUTS, SEASON_INPUTS = 3, 3
 
@@ -79,7 +81,7 @@ class BareNetwork:
 
     def __init__(self, columns: int, cell: Cell | str, units: int, seed: int) -> None:
         # The columns and, last, the change of the target: one object, as NumPy's calls cost most.
-        self._scales = Standardiser(columns + 1, WINDOW, CAP)
+        self._scales = Standardiser(columns + 1, WINDOW, FAR)
         self._recent = Past(longest=3)
         self._seasons: list[Season] = []
         self._asked: _Asked | None = None
@@ -123,15 +125,25 @@ class BareNetwork:
 
     def _take(self, value: float, values: Floats) -> Floats:
         """The columns (column) by the scales before this row, which then learn from it."""
-        row = np.append(values, values[0] - self._recent[1])
+        row = np.empty(len(values) + 1)
+        row[:-1], row[-1] = values, float(values[0]) - self._recent[1]
         self._recent.push(value)
         for season in self._seasons:
             season.observe(value)
         row[0] = value
-        standard = self._scales.transform(row).values[:-1]
+        standard, far = self._scales.transform(row)
         row[0] = values[0]
+        if far.any():
+            self._bring_near(row, far)
         self._scales.update(row)
-        return standard
+        return standard[:-1]
+
+    def _bring_near(self, row: Floats, far: NDArray[np.bool_]) -> None:
+        """One spike may not hide all that comes after it; a lasting jump is caught up with soon."""
+        middle = self._scales.mean
+        reach = FAR * np.minimum(self._scales.deviation, LARGEST)
+        far = far & (reach > 0)
+        row[far] = np.clip(row, middle - reach, middle + reach)[far]
 
     def _ask(self, now: float, standard: Floats) -> None:
         scale = float(self._scales.deviation[-1])
@@ -144,10 +156,7 @@ class BareNetwork:
             changes += season.changes(now)
         inputs = np.zeros(self._inputs)
         inputs[: len(standard)] = standard
-        inputs[len(standard) :][: len(changes)] = [_capped(change / scale) for change in changes]
+        inputs[len(standard) :][: len(changes)] = [change / scale for change in changes]
+        np.clip(inputs, -CAP, CAP, out=inputs)  # what is unknown stays NaN, which counts as 0
         self._asked = _Asked(inputs, now, scale)
         self._forecast = now + scale * float(self.learner.predict(inputs)[0])
-
-
-def _capped(value: float) -> float:
-    return 0.0 if isnan(value) else min(max(value, -CAP), CAP)
