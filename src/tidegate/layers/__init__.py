@@ -1,4 +1,8 @@
-"""Gated cells on torch tensors; torch is imported here and nowhere else."""
+"""Gated cells on torch tensors; torch is imported here and nowhere else.
+
+The layer over any cell is :class:`Recurrent`; :class:`LSTM`, :class:`GRU` and :class:`RNN` stand in
+for torch.nn's.
+"""
 
 from __future__ import annotations
 
@@ -12,5 +16,9 @@ except ImportError as error:
     ) from error
 
 from tidegate.layers import functions
+from tidegate.layers.drop_in import GRU, LSTM, RNN
+from tidegate.layers.initial import start_biases
+from tidegate.layers.recurrent import Recurrent
+from tidegate.layers.trace import LayerTrace
 
-__all__ = ["functions"]
+__all__ = ["GRU", "LSTM", "RNN", "LayerTrace", "Recurrent", "functions", "start_biases"]

@@ -1,0 +1,137 @@
+"""What the weights of a layer are called and how they lie: torch's names and torch's order.
+
+For every cell: ``weight_ih`` holds the slots fed by the input, one below the other in the order in
+which the cell declares them, ``weight_hh`` those fed by the hidden values; a slot fed by both has
+its bias twice, in ``bias_ih`` and ``bias_hh``. For LSTM, GRU and RNN that is torch.nn's own layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tidegate.calculus import Equations, derive
+from tidegate.cells.base import Cell
+
+__all__ = ["DirectionWeights", "Layout", "suffix"]
+
+
+@dataclass(frozen=True)
+class DirectionWeights:
+    """The weights of one direction of one layer; S slots, H units, Q hidden names, I inputs.
+
+    Attributes:
+        input: (slots fed by the input * H, I).
+        hidden: (slots fed by the hidden values * H, Q * H), or narrower under a projection.
+        bias: (slots with a bias * H,), what torch keeps twice summed.
+        unit: the units' own parameters (P, H).
+        project: (projection, H), or nothing.
+    """
+
+    input: Tensor
+    hidden: Tensor
+    bias: Tensor
+    unit: Tensor
+    project: Tensor | None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Sizes of one direction of one layer, and the weights that follow from them.
+
+    >>> from tidegate.cells import GRU
+    >>> list(Layout(GRU(), inputs=3, units=5, projection=0).shapes(bias=True).items())[:3]
+    [('weight_ih', (15, 3)), ('weight_hh', (15, 5)), ('bias_ih', (15,))]
+    """
+
+    cell: Cell
+    inputs: int
+    units: int
+    projection: int
+
+    @property
+    def equations(self) -> Equations:
+        return derive(self.cell)
+
+    @property
+    def outputs(self) -> int:
+        """Hidden values that the layer above sees."""
+        return self.projection or len(self.cell.hidden) * self.units
+
+    def state(self) -> dict[str, int]:
+        """Hidden values and memories without repeats, each with its size."""
+        names = dict.fromkeys((*self.cell.hidden, *self.cell.memory), self.units)
+        if self.projection:
+            names |= dict.fromkeys(self.cell.hidden, self.projection)
+        return names
+
+    def shapes(self, bias: bool) -> dict[str, tuple[int, ...]]:
+        """The parameters by name, in torch's order; the ones without rows left out."""
+        rows = {zone: len(slots) * self.units for zone, slots in self._zones().items()}
+        shapes: dict[str, tuple[int, ...]] = {
+            "weight_ih": (rows["weight_ih"], self.inputs),
+            "weight_hh": (rows["weight_hh"], self.outputs),
+        }
+        if bias:
+            shapes |= {name: (rows[name],) for name in ("bias_ih", "bias_hh")}
+        if self.projection:
+            shapes["weight_hr"] = (self.projection, self.units)
+        shapes |= {parameter: (self.units,) for parameter in self.equations.parameters}
+        return {name: shape for name, shape in shapes.items() if shape[0]}
+
+    def rows_of(self, slot: str) -> dict[str, slice]:
+        """Where a slot lies in the parameters that hold a part of it."""
+        found = {}
+        for name, slots in self._zones().items():
+            if slot in slots:
+                first = slots.index(slot) * self.units
+                found[name] = slice(first, first + self.units)
+        return found
+
+    def weights(self, given: Mapping[str, Tensor]) -> DirectionWeights:
+        """The weights from parameters by name; ``given`` may lack the biases."""
+        like = given["weight_ih"]
+        unit = [given[parameter] for parameter in self.equations.parameters]
+        return DirectionWeights(
+            input=like,
+            hidden=given.get("weight_hh", like.new_empty(0, self.outputs)),
+            bias=self._bias(given, like),
+            unit=torch.stack(unit) if unit else like.new_empty(0, self.units),
+            project=given.get("weight_hr"),
+        )
+
+    def _zones(self) -> dict[str, tuple[str, ...]]:
+        eq = self.equations
+        biased = eq.fed_by("bias")
+        return {
+            "weight_ih": eq.fed_by("input"),
+            "weight_hh": eq.fed_by("hidden"),
+            "bias_ih": tuple(s for s in eq.fed_by("input") if s in biased),
+            "bias_hh": tuple(s for s in eq.fed_by("hidden") if s in biased),
+        }
+
+    def _bias(self, given: Mapping[str, Tensor], like: Tensor) -> Tensor:
+        zones = self._zones()
+        slots = self.equations.fed_by("bias")
+        present = [name for name in ("bias_ih", "bias_hh") if name in given]
+        if not present:
+            return like.new_zeros(len(slots) * self.units)
+        if all(zones[name] == slots for name in present):
+            return sum(given[name] for name in present)  # type: ignore[return-value]
+        parts = []
+        for slot in slots:
+            rows = self.rows_of(slot)
+            parts.append(sum(given[name][rows[name]] for name in present if name in rows))
+        return torch.cat(parts)  # type: ignore[arg-type]
+
+
+def suffix(layer: int, reverse: bool) -> str:
+    """What torch appends to a parameter's name.
+
+    >>> suffix(1, reverse=True)
+    '_l1_reverse'
+    """
+    return f"_l{layer}_reverse" if reverse else f"_l{layer}"

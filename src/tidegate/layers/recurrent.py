@@ -1,0 +1,247 @@
+"""The recurrent layer over any cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+from torch.nn import Module, Parameter
+from torch.nn.utils.rnn import PackedSequence
+
+from tidegate import cells
+from tidegate._core.errors import UsageError
+from tidegate.cells.base import Cell
+from tidegate.layers.checks import check_input, check_sizes, check_state
+from tidegate.layers.direction import wide
+from tidegate.layers.initial import draw_laws, start_value
+from tidegate.layers.layout import Layout, suffix
+from tidegate.layers.noise import Noise, zoneout_by_name
+from tidegate.layers.sequences import Sequences, State, opened
+from tidegate.layers.stack import Part, Stack
+from tidegate.layers.trace import LayerTrace
+
+__all__ = ["Recurrent"]
+
+Input = Tensor | PackedSequence
+Traces = LayerTrace | tuple[LayerTrace, ...]
+
+
+class Recurrent(Module):
+    """One or more recurrent layers of any cell, called like ``torch.nn.LSTM``.
+
+    Args:
+        cell: a cell or its name.
+        input_size: I, size of the input vector.
+        hidden_size: H, units of every layer and direction.
+        num_layers: layers, each fed by the one below.
+        bias: whether slots have a bias.
+        batch_first: inputs and outputs are (N, L, ...) instead of (L, N, ...); states are not.
+        dropout: on the outputs of every layer but the last, while training.
+        bidirectional: a second set of weights runs backwards; D is 2 then, else 1.
+        proj_size: hidden values are projected to this size; 0 for none. The cell's hidden value
+            must not be a memory.
+        zoneout: probability that a unit keeps its old value at a step: one for all states, or by
+            state name.
+        recurrent_dropout: probability that a hidden value is unseen by the other units, drawn once
+            for a sequence, while training.
+        learn_initial_state: the state before the first step, and after a reset, is learned.
+        device, dtype: of the parameters.
+
+    Parameters, for layer k: ``weight_ih_l{k}`` (slots fed by the input * H, I or D * outputs),
+    ``weight_hh_l{k}``, ``bias_ih_l{k}``, ``bias_hh_l{k}``, ``weight_hr_l{k}``, then the units' own
+    by their names, such as ``p_i_l{k}``; with ``_reverse`` appended for the second direction.
+
+    Raises:
+        UsageError: there is no such cell, a rate is no probability, or the cell has no projection.
+        TypeError, ValueError: an argument as torch.nn refuses it.
+
+    >>> layer = Recurrent("peephole", 3, 4)
+    >>> output, (h, c) = layer(torch.ones(6, 2, 3))
+    >>> output.shape, h.shape, c.shape
+    (torch.Size([6, 2, 4]), torch.Size([1, 2, 4]), torch.Size([1, 2, 4]))
+    """
+
+    weight_ih_l0: Tensor
+
+    def __init__(
+        self,
+        cell: str | Cell,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+        *,
+        zoneout: float | Mapping[str, float] = 0.0,
+        recurrent_dropout: float = 0.0,
+        learn_initial_state: bool = False,
+    ) -> None:
+        super().__init__()
+        check_sizes(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
+        self.cell = cells.named(cell, "Recurrent") if isinstance(cell, str) else cell
+        self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
+        self.bidirectional, self.proj_size = bidirectional, proj_size
+        self.recurrent_dropout = _rate("recurrent_dropout", recurrent_dropout)
+        self.learn_initial_state = learn_initial_state
+        self._layouts = self._laid_out()
+        self.zoneout = zoneout_by_name(zoneout, self.states)
+        for name, shape in self._shapes().items():
+            self.register_parameter(name, Parameter(torch.empty(shape, device=device, dtype=dtype)))
+        self.reset_parameters()
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Names of what is carried on, in the order of the state: hidden values, then memories."""
+        return tuple(self._layouts[0].state())
+
+    @property
+    def directions(self) -> int:
+        return 2 if self.bidirectional else 1
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew: uniform in +-1 / sqrt(H), then what the cell has a law for."""
+        bound = 1.0 / math.sqrt(self.hidden_size)
+        for parameter in self.parameters():
+            torch.nn.init.uniform_(parameter, -bound, bound)
+        draw_laws(self)
+
+    def named_places(self) -> list[tuple[Layout, str]]:
+        """Every direction of every layer: its layout and what is appended to its parameters."""
+        return [
+            (layout, suffix(n // self.directions, bool(n % self.directions)))
+            for n, layout in enumerate(self._layouts)
+        ]
+
+    def forward(
+        self,
+        input: Input,
+        hx: State | Tensor | None = None,
+        *,
+        reset: Input | None = None,
+        lengths: Tensor | None = None,
+        trace: bool = False,
+    ) -> tuple[Input, State] | tuple[Input, State, Traces]:
+        """Run over sequences.
+
+        Args:
+            input: (L, N, I), or (N, L, I) with ``batch_first``; (L, I); or a PackedSequence.
+            hx: the states before the first step in the order of ``states``, each (D * layers, N,
+                size); without a batch (D * layers, size). By default the cell's start values.
+            reset: flags with the input's leading dimensions, bool or 0 / 1: before such a step the
+                row's state goes back to the start, and no error flows back past it.
+            lengths: steps (N,) of every row, 0 to L; beyond them outputs are 0 and states stay.
+            trace: also return what every step did.
+
+        Returns:
+            output in the form of the input (..., D * outputs); the states after the last step; with
+            ``trace`` a :class:`LayerTrace`, or one for every layer and direction in a tuple.
+
+        Raises:
+            RuntimeError, ValueError: as torch.nn raises them.
+            UsageError: reset or lengths do not fit the input.
+        """
+        sequences = opened(type(self).__name__, input, reset, lengths, self.batch_first)
+        check_input(sequences.x, self.input_size, self.weight_ih_l0)
+        stack = Stack(
+            self.directions,
+            self.dropout,
+            Noise(self.zoneout, self.recurrent_dropout, self.training),
+            trace,
+        )
+        result = stack.run(self._parts(sequences, hx), sequences)
+        output = sequences.form.output(result.hidden)
+        state = tuple(torch.stack([s[name] for s in result.states]) for name in self.states)
+        state = sequences.form.state_out(state)
+        if not trace:
+            return output, state
+        traces = tuple(result.traces)
+        return output, state, traces[0] if len(traces) == 1 else traces
+
+    def extra_repr(self) -> str:
+        shown = {
+            "proj_size": (self.proj_size, 0),
+            "num_layers": (self.num_layers, 1),
+            "bias": (self.bias, True),
+            "batch_first": (self.batch_first, False),
+            "dropout": (self.dropout, 0.0),
+            "bidirectional": (self.bidirectional, False),
+            "zoneout": (self.zoneout, {}),
+            "recurrent_dropout": (self.recurrent_dropout, 0.0),
+            "learn_initial_state": (self.learn_initial_state, False),
+        }
+        changed = [f"{name}={value}" for name, (value, usual) in shown.items() if value != usual]
+        return ", ".join([*self._repr_head(), *changed])
+
+    def _repr_head(self) -> list[str]:
+        return [repr(self.cell), str(self.input_size), str(self.hidden_size)]
+
+    def _laid_out(self) -> list[Layout]:
+        first = Layout(self.cell, self.input_size, self.hidden_size, self.proj_size)
+        if self.proj_size and (set(self.cell.hidden) & set(self.cell.memory)):
+            raise UsageError(
+                f"{type(self.cell).__name__} proj_size",
+                "0 where a hidden value is a memory",
+                repr(self.proj_size),
+                "Project the output instead.",
+            )
+        above = self.directions * first.outputs
+        upper = Layout(self.cell, above, self.hidden_size, self.proj_size)
+        return [first] * self.directions + [upper] * (self.directions * (self.num_layers - 1))
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        shapes = {
+            name + place: shape
+            for layout, place in self.named_places()
+            for name, shape in layout.shapes(self.bias).items()
+        }
+        if self.learn_initial_state:
+            sizes = self._layouts[0].state()
+            shapes |= {f"initial_{n}": (len(self._layouts), size) for n, size in sizes.items()}
+        return shapes
+
+    def _parts(self, sequences: Sequences, hx: State | Tensor | None) -> list[Part]:
+        given = None if hx is None else self._given(sequences, hx)
+        rows = sequences.x.shape[1]
+        parts = []
+        for n, (layout, place) in enumerate(self.named_places()):
+            parameters = {name: getattr(self, name + place) for name in layout.shapes(self.bias)}
+            fresh = self._fresh(n, layout)
+            if given is None:
+                state = {name: value.expand(rows, -1) for name, value in fresh.items()}
+            else:
+                state = {name: value[n] for name, value in given.items()}
+            parts.append(Part(layout, layout.weights(parameters), state, fresh))
+        return parts
+
+    def _given(self, sequences: Sequences, hx: State | Tensor) -> dict[str, Tensor]:
+        state = (hx,) if isinstance(hx, Tensor) else tuple(hx)
+        state = sequences.form.state_in(state)
+        rows = sequences.x.shape[1]
+        sizes = self._layouts[0].state()
+        check_state(state, [(len(self._layouts), rows, size) for size in sizes.values()])
+        return dict(zip(sizes, state, strict=True))
+
+    def _fresh(self, n: int, layout: Layout) -> dict[str, Tensor]:
+        """Where a part starts, and what a reset goes back to: by name (size,)."""
+        if self.learn_initial_state:
+            return {name: getattr(self, f"initial_{name}")[n] for name in layout.state()}
+        like = self.weight_ih_l0
+        dtype = wide(like.dtype)
+        return {
+            name: torch.full((size,), start_value(self.cell, name), dtype=dtype, device=like.device)
+            for name, size in layout.state().items()
+        }
+
+
+def _rate(owner: str, rate: float) -> float:
+    if not 0 <= rate <= 1:
+        raise UsageError(owner, "a probability in [0, 1]", repr(rate), "Try 0.1.")
+    return float(rate)

@@ -1,0 +1,90 @@
+"""What a layer recorded, as tensors; the names are those of a Trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import SimpleNamespace
+
+import torch
+from torch import Tensor
+
+from tidegate.calculus import derive
+from tidegate.cells.base import Cell
+from tidegate.layers.direction import Record
+
+__all__ = ["LayerTrace"]
+
+
+@dataclass(frozen=True, eq=False)
+class LayerTrace:
+    """Gates, memories and hidden values of one direction of one layer, at every step.
+
+    By name (steps, rows, units). Times are those of the sequence, also in the reverse direction.
+    Tensors stay in the graph.
+
+    Attributes:
+        cell: whose they are.
+        record: every step as it ran.
+        unit: the units' own parameters (P, H).
+        reset: (steps, rows) bool; a reset acts before its step.
+
+    >>> import torch
+    >>> from tidegate.layers import LSTM
+    >>> output, (h, c), trace = LSTM(3, 4)(torch.ones(6, 2, 3), trace=True)
+    >>> torch.equal(trace.memory["c"][-1:], c), sorted(trace.gates)
+    (True, ['f', 'g', 'i', 'o'])
+    >>> f = trace.gates["f"].double()
+    >>> bool(torch.allclose(trace.log_retention["c"], f.log(), atol=1e-6))
+    True
+    """
+
+    cell: Cell
+    record: Record
+    unit: Tensor
+    reset: Tensor
+
+    @property
+    def gates(self) -> Mapping[str, Tensor]:
+        return self.record.gates
+
+    @property
+    def hidden(self) -> Mapping[str, Tensor]:
+        return self.record.hidden
+
+    @property
+    def slots(self) -> Mapping[str, Tensor]:
+        return self.record.slots
+
+    @cached_property
+    def memory(self) -> Mapping[str, Tensor]:
+        """After the step, in the units that the cell means."""
+        return dict(self.cell.read(SimpleNamespace(**self.record.memory)))
+
+    @cached_property
+    def log_retention(self) -> Mapping[str, Tensor]:
+        """log |d memory / d same memory before|, slots held, in nats per step; float64, detached.
+
+        Taken from the pre-activation in float64: a gate that rounds to 1 has lost it.
+        """
+        return self._evaluated("log_retention")
+
+    @cached_property
+    def retention_sign(self) -> Mapping[str, Tensor]:
+        """+1 or -1, only where it can change."""
+        return self._evaluated("retention_sign")
+
+    @torch.no_grad()
+    def _evaluated(self, what: str) -> dict[str, Tensor]:
+        equations = derive(self.cell)
+        par = dict(zip(equations.parameters, self.unit, strict=True))
+        known = {f"z.{n}": v.double() for n, v in self.record.slots.items()}
+        known |= {f"past.{n}": v.double() for n, v in self.record.past.items()}
+        known |= {f"par.{n}": v.double() for n, v in par.items()}
+        like = next(iter(known.values()))
+        found = equations.evaluate(getattr(equations, what), known)
+        return {
+            str(name): value if isinstance(value, Tensor) else torch.full_like(like, value)
+            for name, value in found.items()
+        }
