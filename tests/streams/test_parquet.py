@@ -32,6 +32,8 @@ def saved(folder: Path, **columns: object) -> str:
         ([True, False, True], pa.bool_()),
         (["1", " 2 ", "1e3"], pa.string()),
         (["1", "2", "1"], pa.dictionary(pa.int8(), pa.string())),
+        (["1", "2.5", "1"], pa.large_string()),
+        (["1", "2.5", "1"], pa.string_view()),
     ],
 )
 def test_numbers_of_every_type(values: list[object], kind: pa.DataType, tmp_path: Path) -> None:
@@ -100,3 +102,43 @@ def test_rows_are_numbered_across_batches(tmp_path: Path) -> None:
     rows = list(open_stream(str(path), "a"))
     assert [row.number for row in rows] == [int(row.values[0]) + 1 for row in rows]
     assert len(rows) == 10_000
+
+
+def not_utf8(*cells: bytes) -> pa.Array:
+    return pa.Array.from_buffers(pa.string(), len(cells), pa.array(cells, pa.binary()).buffers())
+
+
+def test_what_is_no_utf_8_spoils_its_cell_alone(tmp_path: Path) -> None:
+    spoilt = not_utf8(b"1", b"2\xff", b"3")
+    source = saved(tmp_path, a=spoilt, t=not_utf8(b"x", b"y", b"\xe9"), b=[1, 2, 3])
+    skipped = SkipBadRows()
+    rows = list(open_stream(source, "a", ["b"], "t", bad_rows=skipped))
+    assert [(row.number, row.time, *row.values) for row in rows] == [(1, "x", 1, 1)]
+    assert [error.owner.split(", ", 1)[1] for error in skipped.named] == [
+        "row 2, column 'a'",
+        "row 3, column 't'",
+    ]
+    assert "a time in UTF-8" in str(skipped.named[1])
+
+
+def test_a_wrong_decimal_mark_is_seen(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="Then read it with --decimal ','"):
+        list(open_stream(saved(tmp_path, a=["1", "2,5"]), "a"))
+
+
+def test_a_zone_that_nobody_knows_is_told(tmp_path: Path) -> None:
+    times = pa.array([0, 1], pa.timestamp("s", "Nowhere/Atlantis"))
+    source = saved(tmp_path, a=[1, 2], t=times)
+    with pytest.raises(DataError, match="a sound Parquet file"):
+        list(open_stream(source, "a", time="t"))
+
+
+def test_pages_whose_sum_does_not_match_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    plain = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+    pq.write_table(pa.table({"a": [1.5, 2.5, 3.5]}), path, write_page_checksum=True, **plain)
+    whole = path.read_bytes()
+    place = whole.index(b"\0\0\xf8\x3f")  # 1.5 where it lies
+    path.write_bytes(whole[: place + 3] + b"\x40" + whole[place + 4 :])
+    with pytest.raises(DataError, match="a sound Parquet file"):
+        list(open_stream(str(path), "a"))

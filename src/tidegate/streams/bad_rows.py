@@ -18,14 +18,26 @@ def bad_row(source: str, number: int, expected: str, got: str) -> DataError:
     return DataError(f"{source}, row {number}", expected, got, f"{HELP}.")
 
 
-def bad_cell(source: str, number: int, column: str, expected: str, value: str) -> DataError:
-    """The error of one cell.
+def bad_cell(
+    source: str, number: int, column: str, expected: str, value: str, hint: str = ""
+) -> DataError:
+    """The error of one cell; ``hint`` is a sentence on what may be behind it.
 
     >>> print(bad_cell("a.csv", 7, "load", "a number", "12 MW"))
     a.csv, row 7, column 'load': expected a number, got '12 MW'. Correct the row, or ...
     """
     shown = repr(value if len(value) <= 80 else f"{value[:77]}...")
-    return DataError(f"{source}, row {number}, column {column!r}", expected, shown, f"{HELP}.")
+    help = f"{hint} {HELP}.".lstrip()
+    return DataError(f"{source}, row {number}, column {column!r}", expected, shown, help)
+
+
+def not_utf8(text: str) -> bool:
+    """Whether the text was no UTF-8: such bytes arrive as lone surrogates, which nothing can write.
+
+    >>> not_utf8("Zürich"), not_utf8(b"Z\\xfcrich".decode("utf-8", "surrogateescape"))
+    (False, True)
+    """
+    return not text.isascii() and any("\udc80" <= letter <= "\udcff" for letter in text)
 
 
 class BadRows(ABC):

@@ -6,9 +6,12 @@ import difflib
 from collections.abc import Sequence
 
 from tidegate._core.errors import UsageError
+from tidegate.streams.bad_rows import not_utf8
 from tidegate.streams.numbers import decimal_point
 
 SHOWN = 100
+COMPARED = 10_000  # among more names the nearest takes too long to find
+SEPARATORS = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'"}
 
 
 def positions(header: Sequence[str], wanted: Sequence[str], source: str) -> list[int]:
@@ -35,14 +38,26 @@ def positions(header: Sequence[str], wanted: Sequence[str], source: str) -> list
 
 
 def _unknown(name: str, header: Sequence[str], source: str) -> UsageError:
-    near = difflib.get_close_matches(name, header, 1)
-    if near:
+    near = difflib.get_close_matches(name, header[:COMPARED], 1)
+    if near and len(header) > 1:
         hint = f"Did you mean {near[0]!r}?"
-    elif all(_is_number(title) for title in header):
-        hint = "The first line holds numbers only: put a line of column names before it."
     else:
-        hint = "Write one of these names."
+        hint = _suspicion(header) or (f"Did you mean {near[0]!r}?" if near else "")
+    hint = hint or "Write one of these names."
     return UsageError(f"column of {source}", f"one of {_listed(header)}", repr(name), hint)
+
+
+def _suspicion(header: Sequence[str]) -> str:
+    """What is wrong with the header itself, where that shows."""
+    if len(header) == 1:
+        for separator, shown in SEPARATORS.items():
+            if separator in header[0]:
+                return f"Are its cells parted by {shown}? Then name it with --separator."
+    if all(_is_number(title) for title in header):
+        return "The first line holds numbers only: put a line of column names before it."
+    if any(map(not_utf8, header)):
+        return "Its header is no UTF-8: convert the file."
+    return ""
 
 
 def _twice(name: str, owner: str, hint: str) -> UsageError:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from math import isfinite, nan
 
 Number = Callable[[str], float]
+
+GROUPED = re.compile(r"\s*[+-]?\d{1,3}([.,]\d{3})+\s*")  # thousands, or a decimal: nobody can know
 
 # What pandas and R take for missing, and the marks met in published sensor data.
 MISSING = {""}.union(
@@ -46,3 +49,21 @@ def decimal_comma(text: str) -> float:
     if "." in text and text.strip().lower() not in MISSING:
         raise ValueError(text)
     return decimal_point(text.replace(",", "."))
+
+
+def decimal_hint(number: Number, text: str) -> str:
+    """What to say of a cell that would be a number with the other decimal mark; else nothing.
+
+    >>> decimal_hint(decimal_point, "12,5")
+    "Is its decimal mark ','? Then read it with --decimal ','."
+    >>> decimal_hint(decimal_point, "12,500"), decimal_hint(decimal_point, "x")
+    ('', '')
+    """
+    for mark, other in ((",", decimal_comma), (".", decimal_point)):
+        if number is not other and mark in text and not GROUPED.fullmatch(text):
+            try:
+                other(text)
+            except ValueError:
+                continue
+            return f"Is its decimal mark {mark!r}? Then read it with --decimal {mark!r}."
+    return ""

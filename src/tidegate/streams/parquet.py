@@ -10,10 +10,10 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from tidegate._core.errors import DataError, UsageError
-from tidegate.streams.bad_rows import BadRows, bad_cell
+from tidegate.streams.bad_rows import BadRows, bad_cell, not_utf8
 from tidegate.streams.base import Row, Stream
 from tidegate.streams.columns import positions
-from tidegate.streams.numbers import Number
+from tidegate.streams.numbers import Number, decimal_hint
 
 BATCH = 4096
 BUFFER = 1 << 20
@@ -70,7 +70,7 @@ class ParquetStream(Stream):
         for batch in self._batches:
             start, self._start = self._start, self._start + batch.num_rows
             values, errors = self._values(batch, start + 1)
-            times = self._times(batch)
+            times = self._times(batch, start + 1, errors)
             for i in range(batch.num_rows):
                 if i in errors:
                     self._bad_rows(errors[i])
@@ -79,7 +79,9 @@ class ParquetStream(Stream):
 
     def _opened(self) -> pq.ParquetFile:
         try:
-            return pq.ParquetFile(self.source, buffer_size=BUFFER, pre_buffer=False)
+            return pq.ParquetFile(
+                self.source, buffer_size=BUFFER, pre_buffer=False, page_checksum_verification=True
+            )
         except (pa.ArrowException, OSError) as error:
             raise self._broken(error) from error
 
@@ -101,19 +103,32 @@ class ParquetStream(Stream):
             if not _is_text(column.type):
                 values[:, place] = column.cast(pa.float64(), safe=False).to_numpy(False)
                 continue
-            for i, text in enumerate(column.to_pylist()):
+            for i, text in enumerate(_texts(column)):
                 try:
-                    values[i, place] = np.nan if text is None else self._number(text)
+                    values[i, place] = self._number(text)
                 except ValueError:
-                    error = bad_cell(self.source, first + i, name, "a number", text)
+                    hint = decimal_hint(self._number, text)
+                    error = bad_cell(self.source, first + i, name, "a number", text, hint)
                     errors.setdefault(i, error)
         values[~np.isfinite(values)] = np.nan
         return values, errors
 
-    def _times(self, batch: pa.RecordBatch) -> list[str | None]:
+    def _times(
+        self, batch: pa.RecordBatch, first: int, errors: dict[int, DataError]
+    ) -> list[str | None]:
+        """The texts of the times; what no record can carry is added to ``errors``."""
         if len(self._wanted) == len(self.columns):
             return [None] * batch.num_rows
-        texts: list[str | None] = batch.column(self._wanted[-1]).cast(pa.string()).to_pylist()
+        name = self._wanted[-1]
+        column = batch.column(name)
+        try:
+            texts = _texts(column if _is_text(column.type) else column.cast(pa.string()))
+        except pa.ArrowException as reason:
+            raise self._broken(reason) from reason
+        for i, text in enumerate(texts):
+            if not_utf8(text):
+                error = bad_cell(self.source, first + i, name, "a time in UTF-8", text)
+                errors.setdefault(i, error)
         return [text or None for text in texts]
 
     def _broken(self, error: Exception) -> DataError:
@@ -123,7 +138,16 @@ class ParquetStream(Stream):
 def _is_text(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         return _is_text(kind.value_type)
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    types = pa.types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def _texts(column: pa.Array) -> list[str]:
+    """Texts, empty for null; what is no UTF-8 comes as the lone surrogates a CSV cell has there."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    cells = column.cast(pa.large_binary()).to_pylist()
+    return [(cell or b"").decode("utf-8", "surrogateescape") for cell in cells]
 
 
 def _require_numbers(field: pa.Field, source: str) -> None:

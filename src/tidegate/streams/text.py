@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypedDict
 
 import numpy as np
 
-from tidegate._core.errors import DataError
-from tidegate.streams.bad_rows import BadRows, bad_cell, bad_row
+from tidegate._core.errors import DataError, UsageError
+from tidegate.streams.bad_rows import BadRows, bad_cell, bad_row, not_utf8
 from tidegate.streams.base import Row, Stream
 from tidegate.streams.columns import positions
-from tidegate.streams.numbers import Number
+from tidegate.streams.numbers import Number, decimal_hint
 
 BROKEN = (OSError, EOFError, zlib.error)
 UTF16 = ("\udcff\udcfe", "\udcfe\udcff")
@@ -22,20 +24,22 @@ class TextStream(Stream):
     """Comma-separated values after RFC 4180, by Python's csv module.
 
     A row is there as soon as its last line is. Spaces around a cell do not matter; blank lines
-    are no rows, except that in a source of one column a blank line is a missing value.
+    are no rows, except that in a source of one column a blank line is a missing value. Text after
+    a closing quote, and a quote that nothing closes, make a bad row.
 
     Args:
         source: the name in messages.
         lines: the lines with their ends; the first one that is not blank is the header.
         columns: names of the target and of the inputs.
         time: name of the time column, or None.
-        separator: one character.
+        separator: one character other than a quote or the end of a line.
         number: what a cell's text is worth.
         bad_rows: what becomes of rows that cannot be read.
 
     Raises:
         DataError: there is no header.
-        UsageError: a name is not in the header, or is there twice.
+        UsageError: a name is not in the header, or is there twice; or nothing can be the
+            separator that was given.
 
     >>> from tidegate.streams import StopAtBadRow, decimal_point
     >>> lines = ["load,wind\\n", "5,?\\n"]
@@ -60,7 +64,9 @@ class TextStream(Stream):
         self._width = 0
         self._number = number
         self._bad_rows = bad_rows
-        self._reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+        self._line = ""
+        self._form = _form(separator)
+        self._reader = csv.reader(self._seen(lines), **self._form)
         header = self._header()
         self._width = len(header)
         self._places = positions(header, columns, source)
@@ -89,12 +95,13 @@ class TextStream(Stream):
     def _lines(self) -> Iterator[list[str] | csv.Error]:
         """The cells of each line, or why the line has none."""
         while True:
+            read = self._reader.line_num
             try:
                 cells = next(self._reader)
             except StopIteration:
                 return
             except csv.Error as error:
-                yield error
+                yield self._mended(self._reader.line_num - read) or error
             except BROKEN as error:
                 raise self._broken(error) from error
             else:
@@ -103,9 +110,24 @@ class TextStream(Stream):
                 elif self._width == 1:
                     yield [""]
 
+    def _seen(self, lines: Iterable[str]) -> Iterator[str]:
+        for self._line in lines:
+            yield self._line
+
+    def _mended(self, lines: int) -> list[str] | None:
+        """The cells where only spaces stood between a closing quote and the separator."""
+        if lines != 1 or '" ' not in self._line:
+            return None
+        separator = re.escape(self._form["delimiter"])
+        quoted = rf'(?:^|(?<={separator})) *("[^"]*(?:""[^"]*)*") *(?={separator}|[\r\n]*$)'
+        try:
+            return next(csv.reader([re.sub(quoted, r"\1", self._line)], **self._form))
+        except csv.Error:
+            return None
+
     def _row(self, cells: list[str] | csv.Error) -> Row:
         if isinstance(cells, csv.Error):
-            raise bad_row(self.source, self._read, "cells of ordinary size", str(cells))
+            raise bad_row(self.source, self._read, "cells that end", str(cells))
         if len(cells) != self._width:
             raise bad_row(self.source, self._read, f"{self._width} cells", str(len(cells)))
         try:
@@ -118,8 +140,7 @@ class TextStream(Stream):
         if self._time is None:
             return None
         text = cells[self._time]
-        # What was no UTF-8 arrived as lone surrogates, which no record can carry.
-        if not text.isascii() and any("\udc80" <= letter <= "\udcff" for letter in text):
+        if not_utf8(text):
             raise bad_cell(self.source, self._read, self._title, "a time in UTF-8", text)
         return text or None
 
@@ -128,7 +149,8 @@ class TextStream(Stream):
             try:
                 self._number(cells[place])
             except ValueError:
-                return bad_cell(self.source, self._read, name, "a number", cells[place])
+                hint = decimal_hint(self._number, cells[place])
+                return bad_cell(self.source, self._read, name, "a number", cells[place], hint)
         raise AssertionError("called for a row without a bad cell")
 
     def _broken(self, error: Exception) -> DataError:
@@ -138,3 +160,17 @@ class TextStream(Stream):
             f"{type(error).__name__}: {error}",
             "The file is damaged or has gone.",
         )
+
+
+class _Form(TypedDict):
+    delimiter: str
+    skipinitialspace: bool
+    strict: bool
+
+
+def _form(separator: str) -> _Form:
+    """How the csv module is to read; without ``strict`` a stray quote would swallow rows."""
+    if len(separator) != 1 or separator in '"\r\n':
+        hint = "Try --separator ';'."
+        raise UsageError("--separator", "one character that parts cells", repr(separator), hint)
+    return _Form(delimiter=separator, skipinitialspace=separator != " ", strict=True)
