@@ -192,7 +192,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_finished_file_gives_the_rows_of_open_stream(path: Path) -> None:
-    adding(path, b't2,\nt3,nan\n\n"t,4", 4 \n')()
+    adding(path, b't2,\n\xef\xbb\xbft3,nan\n\n"t,4", 4 \n')()
     followed: Stream = follow_file(str(path), "load", time="time", pause=Script())
     opened = open_stream(str(path), "load", time="time")
     assert [(r.number, r.time, r.values.tobytes()) for r in followed] == [
