@@ -32,7 +32,7 @@ class Squared(PointwiseLoss):
         return {"value": logit.value}
 
     def slopes(self, logit: Any, target: Value) -> Mapping[str, Value]:
-        return {"value": logit.value - target}
+        return {"value": _bounded(logit.value - target)}
 
     def value(self, logits: Array, target: Array) -> Array:
         return np.asarray(np.nansum(0.5 * (logits - target) ** 2, axis=-1))
@@ -80,7 +80,7 @@ class Logistic(PointwiseLoss):
         return {"value": sigmoid(logit.value)}
 
     def slopes(self, logit: Any, target: Value) -> Mapping[str, Value]:
-        return {"value": sigmoid(logit.value) - target}
+        return {"value": _bounded(sigmoid(logit.value) - target)}
 
     def value(self, logits: Array, target: Array) -> Array:
         return np.asarray(np.nansum(np.logaddexp(0, logits) - target * logits, axis=-1))
