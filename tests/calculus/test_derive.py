@@ -138,6 +138,22 @@ def test_a_delay_counts_its_path_once():
     assert set(eq.show) == {("h", "c"), ("h", "d")} and set(eq.recall) == {("h", "d")}
 
 
+class Noting(Cell):
+    """Its memory is a slot as it came; the output sees both."""
+
+    slots = {"f": both, "g": both}
+    memory = ("c",)
+
+    def step(self, z, past, par):
+        return Step(h=tanh(z.g) + sigmoid(z.f) * past.c, c=z.g)
+
+
+def test_a_slot_that_is_kept_as_it_came_counts_once():
+    eq = derive(Noting())
+    assert set(eq.show) == {("h", "c")} and set(eq.direct) == {("h", "f")}
+    assert eq.evaluate(eq.write, {"z.g": 2.0}) == {("c", "g"): 1.0}
+
+
 def broken(step, **attributes) -> Cell:
     form = {"slots": {"f": both}, "memory": ("c",), "step": step, **attributes}
     return type("Broken", (Cell,), form)()
