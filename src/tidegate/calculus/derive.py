@@ -67,16 +67,16 @@ class Equations:
     @property
     def second_product(self) -> Mapping[str, str]:
         """slot -> the gate that multiplies h before its product; empty for most cells."""
-        return {s: feed.times for s, feed in self.cell.slots.items() if feed.times is not None}
+        return self.cell.second_product
 
     @property
     def normalised(self) -> tuple[str, ...]:
         """The slots that are normalised over the units of a row; none for most cells."""
-        return tuple(s for s, feed in self.cell.slots.items() if feed.norm)
+        return self.cell.fed_by("norm")
 
     def fed_by(self, zone: str) -> tuple[str, ...]:
         """The slots fed by a zone of rows: ``hidden``, ``input`` or ``bias``."""
-        return tuple(s for s, feed in self.cell.slots.items() if getattr(feed, zone))
+        return self.cell.fed_by(zone)
 
     def traces_of(self, sources: tuple[str, ...]) -> tuple[Pair, ...]:
         """The eligibility traces of ``sources``.

@@ -99,6 +99,15 @@ class Cell(ABC):
             new memories and hidden values (each named as declared), and the gates.
         """
 
+    def fed_by(self, zone: str) -> tuple[str, ...]:
+        """The slots with a part ``input``, ``hidden``, ``bias`` or ``norm``."""
+        return tuple(slot for slot, feed in self.slots.items() if getattr(feed, zone))
+
+    @property
+    def second_product(self) -> Mapping[str, str]:
+        """slot -> the gate that multiplies h before its product; empty for most cells."""
+        return {slot: feed.times for slot, feed in self.slots.items() if feed.times is not None}
+
     def biases(self) -> Mapping[str, Law]:
         """The laws of biases that do not start at 0, by slot."""
         return {}

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from tidegate.calculus import Equations, derive
 from tidegate.cells.base import Cell, Step
 from tidegate.layers.layout import DirectionWeights
 from tidegate.layers.noise import Noise
@@ -103,7 +101,7 @@ def run(cell: Cell, weights: DirectionWeights, task: Task, noise: Noise) -> Run:
         output = layer.seen(state)
         outputs[t] = output if active is None else output * active[:, None]
         moments[t] = moment if task.trace else None
-    record = _recorded(layer.equations, moments) if task.trace else None
+    record = _recorded(cell, moments) if task.trace else None
     return Run(torch.stack(outputs).to(layer.out), state, record)  # type: ignore[arg-type]
 
 
@@ -121,17 +119,24 @@ class _Moment:
     step: Step
 
 
+class Values:
+    """Tensors as attributes, in a form that torch.compile follows."""
+
+    def __init__(self, values: Mapping[str, Tensor]) -> None:
+        for name, value in values.items():
+            setattr(self, name, value)
+
+
 class _Layer:
     """A layer's equations and weights, with everything that needs no state computed at once."""
 
     def __init__(self, cell: Cell, weights: DirectionWeights, x: Tensor) -> None:
         self.cell, self.weights = cell, weights
-        self.equations: Equations = derive(cell)
         self.units = weights.unit.shape[1]
         self.dtype = wide(weights.input.dtype)
         self.out = torch.promote_types(weights.input.dtype, x.dtype)
         self.par = dict(
-            zip(self.equations.parameters, weights.unit.to(self.dtype).unbind(), strict=True)
+            zip(self.cell.parameters, weights.unit.to(self.dtype).unbind(), strict=True)
         )
         first, second = self._recurrent()
         self.first_slots, self.second_slots = tuple(first), tuple(second)
@@ -139,21 +144,21 @@ class _Layer:
         self.second = second
         bias = self._biases()
         self.from_input = self._from_input(x, bias)
-        own = [bias[s] for s in first if s in bias and s not in self.equations.fed_by("input")]
+        own = [bias[s] for s in first if s in bias and s not in self.cell.fed_by("input")]
         self.first_bias = self._padded(bias) if own else None
 
     def _recurrent(self) -> tuple[State, State]:
         """Rows of the recurrent matrix by slot: those of the first product, and of the second."""
-        slots = self.equations.fed_by("hidden")
+        slots = self.cell.fed_by("hidden")
         rows = dict(zip(slots, self._by_slot(self.weights.hidden), strict=True))
-        late = self.equations.second_product
+        late = self.cell.second_product
         return (
             {slot: u for slot, u in rows.items() if slot not in late},
             {slot: u for slot, u in rows.items() if slot in late},
         )
 
     def _biases(self) -> State:
-        slots = self.equations.fed_by("bias")
+        slots = self.cell.fed_by("bias")
         return dict(zip(slots, self._by_slot(self.weights.bias), strict=True))
 
     def _by_slot(self, rows: Tensor) -> tuple[Tensor, ...]:
@@ -163,12 +168,12 @@ class _Layer:
     def _padded(self, bias: State) -> Tensor:
         """Biases of slots fed by the hidden values alone; 0 where the input brings the bias."""
         zero = self.weights.bias.new_zeros(self.units)
-        fed = self.equations.fed_by("input")
+        fed = self.cell.fed_by("input")
         return torch.cat([zero if s in fed else bias.get(s, zero) for s in self.first_slots])
 
     def _from_input(self, x: Tensor, bias: State) -> list[State]:
         """W x + b of every step, by slot (B, H)."""
-        slots = self.equations.fed_by("input")
+        slots = self.cell.fed_by("input")
         if not slots:
             return [{} for _ in range(len(x))]
         zero = self.weights.input.new_zeros(self.units)
@@ -193,21 +198,16 @@ class _Layer:
             z = _summed(z, zip(self.first_slots, by_slot, strict=True))
         if self.second_slots:
             z = _summed(z, self._second_products(z, past, seen))
-        for slot in self.equations.normalised:
+        for slot in self.cell.fed_by("norm"):
             z = z | {slot: F.layer_norm(z[slot], (self.units,), eps=_VARIANCE_FLOOR)}
-        step = self.cell.step(
-            SimpleNamespace(**z), SimpleNamespace(**past), SimpleNamespace(**self.par)
-        )
+        step = self.cell.step(Values(z), Values(past), Values(self.par))
         return _Moment(z, past, self._new(step, seen), step)
 
     def _second_products(self, z: State, past: State, seen: Tensor) -> Iterable[tuple[str, Tensor]]:
         """U (gate * h); the gates are known without these slots."""
-        eq = self.equations
-        known = {f"z.{n}": v for n, v in z.items()} | {f"past.{n}": v for n, v in past.items()}
-        known |= {f"par.{n}": v for n, v in self.par.items()}
-        gates = eq.evaluate({g: eq.gates[g] for g in eq.second_product.values()}, known)
+        gates = self.cell.step(Values(z), Values(past), Values(self.par)).gates
         for slot, u in self.second.items():
-            gate = gates[eq.second_product[slot]].repeat(1, len(self.cell.hidden))
+            gate = gates[self.cell.second_product[slot]].repeat(1, len(self.cell.hidden))
             yield slot, F.linear((gate * seen).to(u.dtype), u).to(self.dtype)
 
     def _new(self, step: Step, like: Tensor) -> State:
@@ -234,7 +234,7 @@ def _tensor(value: Tensor | float, like: Tensor, units: int) -> Tensor:
     return torch.full((len(like), units), value, dtype=like.dtype, device=like.device)
 
 
-def _recorded(equations: Equations, moments: list[_Moment | None]) -> Record:
+def _recorded(cell: Cell, moments: list[_Moment | None]) -> Record:
     done = [moment for moment in moments if moment is not None]
     like = next(iter(done[0].slots.values()))
 
@@ -243,9 +243,9 @@ def _recorded(equations: Equations, moments: list[_Moment | None]) -> Record:
 
     results = [vars(moment.step) for moment in done]
     return Record(
-        slots=stacked(equations.slots, [moment.slots for moment in done]),
-        past=stacked(equations.memory, [moment.past for moment in done]),
-        gates=stacked(equations.gates, [moment.step.gates for moment in done]),
-        memory=stacked(equations.memory, results),
-        hidden=stacked(equations.hidden, results),
+        slots=stacked(cell.slots, [moment.slots for moment in done]),
+        past=stacked(cell.memory, [moment.past for moment in done]),
+        gates=stacked(done[0].step.gates, [moment.step.gates for moment in done]),
+        memory=stacked(cell.memory, results),
+        hidden=stacked(cell.hidden, results),
     )

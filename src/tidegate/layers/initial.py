@@ -83,7 +83,7 @@ def draw_laws(layer: Recurrent) -> None:
 
 
 def _check_slot(layer: Recurrent, layout: Layout, slot: str) -> None:
-    known = layout.equations.fed_by("bias") if layer.bias else ()
+    known = layout.cell.fed_by("bias") if layer.bias else ()
     if slot not in known:
         raise UsageError(
             f"{type(layer.cell).__name__} bias",

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from tidegate.calculus import Equations, derive
 from tidegate.cells.base import Cell
 
 __all__ = ["DirectionWeights", "Layout", "suffix"]
@@ -53,10 +52,6 @@ class Layout:
     projection: int
 
     @property
-    def equations(self) -> Equations:
-        return derive(self.cell)
-
-    @property
     def outputs(self) -> int:
         """Hidden values that the layer above sees."""
         return self.projection or len(self.cell.hidden) * self.units
@@ -79,7 +74,7 @@ class Layout:
             shapes |= {name: (rows[name],) for name in ("bias_ih", "bias_hh")}
         if self.projection:
             shapes["weight_hr"] = (self.projection, self.units)
-        shapes |= {parameter: (self.units,) for parameter in self.equations.parameters}
+        shapes |= {parameter: (self.units,) for parameter in self.cell.parameters}
         return {name: shape for name, shape in shapes.items() if shape[0]}
 
     def rows_of(self, slot: str) -> dict[str, slice]:
@@ -94,7 +89,7 @@ class Layout:
     def weights(self, given: Mapping[str, Tensor]) -> DirectionWeights:
         """The weights from parameters by name; ``given`` may lack the biases."""
         like = given["weight_ih"]
-        unit = [given[parameter] for parameter in self.equations.parameters]
+        unit = [given[parameter] for parameter in self.cell.parameters]
         return DirectionWeights(
             input=like,
             hidden=given.get("weight_hh", like.new_empty(0, self.outputs)),
@@ -104,18 +99,18 @@ class Layout:
         )
 
     def _zones(self) -> dict[str, tuple[str, ...]]:
-        eq = self.equations
-        biased = eq.fed_by("bias")
+        cell = self.cell
+        biased = cell.fed_by("bias")
         return {
-            "weight_ih": eq.fed_by("input"),
-            "weight_hh": eq.fed_by("hidden"),
-            "bias_ih": tuple(s for s in eq.fed_by("input") if s in biased),
-            "bias_hh": tuple(s for s in eq.fed_by("hidden") if s in biased),
+            "weight_ih": cell.fed_by("input"),
+            "weight_hh": cell.fed_by("hidden"),
+            "bias_ih": tuple(s for s in cell.fed_by("input") if s in biased),
+            "bias_hh": tuple(s for s in cell.fed_by("hidden") if s in biased),
         }
 
     def _bias(self, given: Mapping[str, Tensor], like: Tensor) -> Tensor:
         zones = self._zones()
-        slots = self.equations.fed_by("bias")
+        slots = self.cell.fed_by("bias")
         present = [name for name in ("bias_ih", "bias_hh") if name in given]
         if not present:
             return like.new_zeros(len(slots) * self.units)

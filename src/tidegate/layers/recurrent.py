@@ -12,6 +12,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from tidegate import cells
 from tidegate._core.errors import UsageError
+from tidegate.calculus import derive
 from tidegate.cells.base import Cell
 from tidegate.layers.checks import check_input, check_sizes, check_state
 from tidegate.layers.direction import wide
@@ -86,6 +87,7 @@ class Recurrent(Module):
         super().__init__()
         check_sizes(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
         self.cell = cells.named(cell, "Recurrent") if isinstance(cell, str) else cell
+        derive(self.cell)  # equations that do not hold together are refused when the layer is made
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.proj_size = bidirectional, proj_size

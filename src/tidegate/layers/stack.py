@@ -59,7 +59,8 @@ class Stack:
 
     def run(self, parts: Sequence[Part], sequences: Sequences) -> Result:
         """The whole stack over sequences."""
-        below, runs = sequences.x, list[Run]()
+        below = sequences.x
+        runs: list[Run] = []
         layers = len(parts) // self.directions
         for layer in range(layers):
             first = layer * self.directions
