@@ -14,18 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from tidegate.calculus.derive import Pair
 from tidegate.kernels.emit import Index, Reals
 from tidegate.kernels.layer_code import SLOPES, LayerCode, zone_starts
 from tidegate.kernels.plan import ZONES
+from tidegate.kernels.sums import Factor, product, sum_of_products
 from tidegate.kernels.update_code import UpdateCode
 from tidegate.kernels.vector import Vector
 
 __all__ = ["carry_on", "learn"]
-
-Factor: TypeAlias = Vector | float
 
 
 def learn(layer: LayerCode, update: UpdateCode, below_error: Reals | None) -> None:
@@ -106,37 +104,39 @@ class _Pass:
         after = [weights.load(n * lanes, width=lanes) for n in range(len(zone.sources))]
         if self.update is not None:
             for n, source in enumerate(zone.sources):
-                gradient = self._gradient(source, old, new, z)
-                after[n] = self.update(weights, n * lanes, after[n], gradient)
+                terms = self._gradient(source, old, new, z)
+                after[n] = self.update(weights, n * lanes, after[n], *terms)
         return after
 
     def _carried_on(self, pair: Pair, old: Mapping[Pair, Vector], z: Factor) -> Vector:
         memory, source = pair
         keep, write = self.slope["keep"], self.slope["write"]
-        total: Factor = _product(write[pair], z) if pair in write else 0.0
-        for before in self.eq.memory:
-            if (memory, before) in keep and (before, source) in old:
-                total = _sum(total, keep[memory, before], old[before, source])
-        return self._vector(total)
+        kept = [
+            (keep[memory, before], old[before, source])
+            for before in self.eq.memory
+            if (memory, before) in keep and (before, source) in old
+        ]
+        written = product(write[pair], z) if pair in write else 0.0
+        return self._vector(sum_of_products(written, *kept))
 
     def _gradient(
         self, source: str, old: Mapping[Pair, Vector], new: Mapping[Pair, Vector], z: Factor
-    ) -> Vector:
-        total: Factor = _product(self.direct.get(source, 0.0), z)
+    ) -> list[tuple[Factor, Factor]]:
+        """The products whose sum is the gradient of a weight; first factors are of the block."""
+        terms: list[tuple[Factor, Factor]] = [(self.direct.get(source, 0.0), z)]
         for memory, of in new:
             if of == source:
-                total = _sum(total, self.on_memory.get(memory, 0.0), new[memory, of])
-                total = _sum(total, self.on_past.get(memory, 0.0), old[memory, of])
-        return self._vector(total)
+                terms.append((self.on_memory.get(memory, 0.0), new[memory, of]))
+                terms.append((self.on_past.get(memory, 0.0), old[memory, of]))
+        return terms
 
     def _passed(self) -> list[Vector]:
         """d loss / d slot at this step only, for the slots that the layer below feeds."""
         real, write = self.layer.real_lanes(self.block), self.slope["write"]
         passed = []
         for slot in self.eq.fed_by("input"):
-            total = self.direct.get(slot, 0.0)
-            for memory, error in self.on_memory.items():
-                total = _sum(total, write.get((memory, slot), 0.0), error)
+            terms = [(write.get((m, slot), 0.0), error) for m, error in self.on_memory.items()]
+            total = sum_of_products(self.direct.get(slot, 0.0), *terms)
             passed.append(real.select(self._vector(total), 0.0))
         return passed
 
@@ -196,24 +196,5 @@ def _weighted(slopes: Mapping[Pair, Factor], dh: Mapping[str, Vector]) -> dict[s
     totals: dict[str, Factor] = {}
     for (hidden, name), slope in slopes.items():
         if hidden in dh:
-            totals[name] = _sum(totals.get(name, 0.0), slope, dh[hidden])
+            totals[name] = sum_of_products(totals.get(name, 0.0), (slope, dh[hidden]))
     return totals
-
-
-def _product(a: Factor, b: Factor) -> Factor:
-    """a b, without the code that a known 0 or 1 saves."""
-    if 0.0 in (a, b):
-        return 0.0
-    if a == 1.0:
-        return b
-    return a if b == 1.0 else a * b
-
-
-def _sum(total: Factor, a: Factor, b: Factor) -> Factor:
-    """total + a b, fused where there is something to fuse."""
-    product = _product(a, b)
-    if isinstance(total, float) and total == 0.0:
-        return product
-    if isinstance(a, Vector) and isinstance(b, Vector):
-        return a.fma(b, total)
-    return total if isinstance(product, float) and product == 0.0 else product + total

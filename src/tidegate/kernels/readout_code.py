@@ -57,7 +57,7 @@ class ReadoutCode:
                 for n, slope in enumerate(slopes):
                     weight = weights.load(n * lanes, width=lanes)
                     error = weight.fma(slope, error)
-                    update(weights, n * lanes, weight, slope * feature)
+                    update(weights, n * lanes, weight, (slope, feature))
                 errors.store(error, block * lanes)
 
     def _weights(self, group: Index, block: Index) -> Reals:

@@ -25,7 +25,7 @@ _GENERATOR = (
     "calculus.derive", "calculus.graph", "cells.functions", "kernels.cpu", "kernels.emit",
     "kernels.frame", "kernels.functions", "kernels.layer_code", "kernels.loss_code",
     "kernels.online_code", "kernels.pass_code", "kernels.plan", "kernels.readout_code",
-    "kernels.update_code", "kernels.vector",
+    "kernels.sums", "kernels.update_code", "kernels.vector",
 )
 # fmt: on
 

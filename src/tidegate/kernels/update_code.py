@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 
 import numpy as np
 
+from tidegate.calculus.graph import Graph, Node, evaluate, partial
 from tidegate.kernels.emit import Emitter, Index, Reals
 from tidegate.kernels.frame import FrameCode
 from tidegate.kernels.plan import Optimiser
+from tidegate.kernels.sums import Factor, product, sum_of_products
 from tidegate.kernels.vector import Vector
 
-__all__ = ["UpdateCode", "coefficient_names"]
+__all__ = ["UpdateCode", "coefficient_names", "plain_slope"]
 
 
 def coefficient_names(optimiser: Optimiser) -> tuple[str, ...]:
@@ -33,30 +36,99 @@ class UpdateCode:
         names = coefficient_names(optimiser)
         row = frame.count("updates") - frame.size("first_update")
         table = frame.reals("table").at(row * (len(names) + averaging))
-        self._coefficients = {name: table.load(k).spread(lanes) for k, name in enumerate(names)}
+        coefficients = {name: table.load(k).spread(lanes) for k, name in enumerate(names)}
+        self._coefficients = SimpleNamespace(**coefficients)
+        self._slope = _value(plain_slope(optimiser), coefficients)
         if averaging:
             self._share = table.load(len(names)).spread(lanes)
 
     def __call__(
+        self, place: Reals, offset: Index | int, weight: Vector, *terms: tuple[Factor, Factor]
+    ) -> Vector:
+        """Store and return the new values of ``weight``.
+
+        Args:
+            place: where weights lie.
+            offset: of this vector of them.
+            weight: their values.
+            terms: products whose sum is the gradient; the first factors are the same for many
+                weights, so what is made of them alone is made once.
+        """
+        if self._slope is None:
+            gradient = sum_of_products(0.0, *terms)
+            new = self._by_rule(place, offset, weight, _like(weight, gradient))
+        else:
+            scaled = [(product(a, self._slope), b) for a, b in terms]
+            new = _like(weight, sum_of_products(weight, *scaled))
+        place.store(new, offset)
+        if self._averaging:
+            kept = self._kept(place, len(self._optimiser.moments))
+            average = kept.load(offset, width=weight.width)
+            kept.store(average + (new - average) * self._share, offset)
+        return new
+
+    def _kept(self, place: Reals, k: int) -> Reals:
+        """What is kept beside the weights at ``place``: moment ``k``, or the average."""
+        return place.at(self._stride * (k + 1))
+
+    def _by_rule(
         self, place: Reals, offset: Index | int, weight: Vector, gradient: Vector
     ) -> Vector:
-        """Store and return the new value of the ``weight`` that lies at ``offset``."""
-        kept = [place.at(self._stride * (k + 1)) for k in range(len(self._optimiser.moments))]
-        moments = {
-            name: array.load(offset, width=weight.width)
-            for name, array in zip(self._optimiser.moments, kept, strict=True)
-        }
+        names = self._optimiser.moments
+        kept = {name: self._kept(place, k) for k, name in enumerate(names)}
+        moments = {name: kept[name].load(offset, width=weight.width) for name in names}
         rule = self._optimiser.update(
-            weight, gradient, SimpleNamespace(**moments), SimpleNamespace(**self._coefficients)
+            weight, gradient, SimpleNamespace(**moments), self._coefficients
         )
-        for name, array in zip(self._optimiser.moments, kept, strict=True):
-            array.store(rule.moments[name], offset)
-        place.store(rule.weight, offset)
-        if self._averaging:
-            self._average(place.at(self._stride * (len(kept) + 1)), offset, rule.weight)
-        updated: Vector = rule.weight
-        return updated
+        for name in names:
+            kept[name].store(_like(weight, rule.moments[name]), offset)
+        return _like(weight, rule.weight)
 
-    def _average(self, place: Reals, offset: Index | int, weight: Vector) -> None:
-        average = place.load(offset, width=weight.width)
-        place.store(average + (weight - average) * self._share, offset)
+
+def plain_slope(optimiser: Optimiser) -> Node | None:
+    """d weight' / d gradient where a rule is weight' = weight + slope gradient and nothing else.
+
+    Such a rule lets the slope be multiplied into the error once, instead of into every gradient.
+
+    >>> from tidegate.learn import SGD, Adam
+    >>> plain_slope(SGD()), plain_slope(Adam())
+    (mul(-1.0, c.rate), None)
+    """
+    graph = Graph()
+    weight, gradient = graph.leaf("weight"), graph.leaf("gradient")
+    c = {name: graph.leaf(f"c.{name}") for name in coefficient_names(optimiser)}
+    if optimiser.moments:
+        return None
+    rule = optimiser.update(weight, gradient, SimpleNamespace(), SimpleNamespace(**c))
+    new = graph.wrap(rule.weight)
+    slope = partial(new, gradient)
+    plain = graph.wrap(weight + slope * gradient)
+    return slope if _same_values(new, plain, [weight, gradient, *c.values()]) else None
+
+
+def _same_values(a: Node, b: Node, leaves: list[Node]) -> bool:
+    """Whether two equations give the same values wherever they are tried."""
+    rng = np.random.default_rng(0)
+    for size in (0.01, 1.0, 100.0):
+        x, y = evaluate([a, b], {leaf: size * float(rng.normal()) for leaf in leaves})
+        if not abs(x - y) <= 1e-12 * size:
+            return False
+    return True
+
+
+def _value(node: Node | None, coefficients: Mapping[str, Vector]) -> Factor | None:
+    if node is None:
+        return None
+    leaves = {leaf: coefficients[leaf.args[0].removeprefix("c.")] for leaf in _leaves(node)}
+    value: Factor = evaluate([node], leaves)[0]
+    return value
+
+
+def _leaves(node: Node) -> set[Node]:
+    if node.op == "leaf":
+        return {node}
+    return set().union(*(_leaves(a) for a in node.args if isinstance(a, Node)))
+
+
+def _like(vector: Vector, value: Factor) -> Vector:
+    return value if isinstance(value, Vector) else vector.like(value)
