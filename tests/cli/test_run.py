@@ -181,4 +181,4 @@ def test_warmup_rows_are_flagged_and_not_scored(call: Call) -> None:
     assert [record["flags"] for record in done.records] == [["warmup"]] * 3 + [[], []]
     assert "scored: 2 rows" in done.err and "6.000" not in done.err
     assert f"{(4 + 8) / 2:.4g}" in done.err
-    assert "on few rows" in done.err
+    assert "Too few rows are scored to tell" in done.err

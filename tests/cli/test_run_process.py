@@ -119,7 +119,7 @@ def test_a_terminal_sees_how_it_goes(hourly: Path, tmp_path: Path) -> None:
     code, shown = in_terminal(["run", str(hourly), "--target", "load", "--out", out])
     assert code == 0
     live, _, after = shown.partition("every row predicted")
-    assert "400 rows  " in live and ", persistence " in live and ", skill " in live
+    assert "400 rows  " in live and "(persistence " in live and ", skill " in live
     assert "%" not in live
     assert "persistence (the last value again)" in after
 

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from tidegate._core.recorders import STDOUT
 from tidegate.cli._outputs import on_terminal
+from tidegate.cli._summary import share
 from tidegate.forecast import OURS, Prequential
 
 REFRESHES = 4  #: a second
@@ -84,6 +85,6 @@ def _error(run: Prequential) -> str:
     ours, last = run.scores.rolling(OURS), run.scores.rolling("persistence")
     if ours is None or last is None:
         return ""
-    skill = f", skill {1 - ours / last:.3f}" if last else ""
-    warming = " (warming up)" if run.steps <= run.scores.warmup else ""
-    return f"error {ours:.4g}, persistence {last:.4g}{skill}{warming}"
+    skill = f", skill {share(1 - ours / last)}" if last else ""
+    warming = "  warming up" if run.steps <= run.scores.warmup else ""
+    return f"recent error {ours:.4g} (persistence {last:.4g}{skill}){warming}"

@@ -109,7 +109,7 @@ class Session:
         return 128 + signum
 
     def _conclude(self, ended: str) -> None:
-        show(self._save(ended))
+        show(self._save(ended), "" if self.folder is None else str(self.folder.path))
 
     def _save(self, ended: str) -> dict[str, Any]:
         summary = summarised(self.run, self.bad_rows, self.stream.columns[0], ended)

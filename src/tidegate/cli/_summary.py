@@ -40,8 +40,8 @@ def summarised(run: Prequential, bad_rows: BadRows, target: str, ended: str) -> 
     return own | run.summary() | {"skipped": skipped}
 
 
-def show(summary: Summary) -> None:
-    """Prints the summary to standard error."""
+def show(summary: Summary, folder: str) -> None:
+    """Prints the summary to standard error, and where it was saved, if it was."""
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     console.print(f"\n{_title(summary)}")
     if summary["scored"]:
@@ -50,6 +50,8 @@ def show(summary: Summary) -> None:
     console.print(f"{verdict(summary)}\n{counts(summary)}")
     for error in summary["skipped"]["first"][:NAMED]:
         console.print(f"  {error.partition('. Correct the row')[0]}")
+    if folder:
+        console.print(f"Records and summary are in {folder}.")
 
 
 def verdict(summary: Summary) -> str:
@@ -65,18 +67,20 @@ def verdict(summary: Summary) -> str:
     mae: dict[str, float] = dict(summary["mae"])
     ours = mae.pop(OURS)
     best = min(mae, key=lambda name: mae[name])
+    if summary["scored"] < FEW:
+        return f"Too few rows are scored to tell which forecast is better: {summary['scored']}."
     if mae[best] == 0:
         return f"Nothing can be better than {best} here: it made no error."
-    few = " That is on few rows, and says little." if summary["scored"] < FEW else ""
     saved = 1 - ours / mae[best]
     if saved > ALIKE:
-        share = f"{100 * saved:.1f} % less error than {best}"
-        return f"Better than every simple forecast: {share}.{few}"
+        less = f"{100 * saved:.1f} % less error than {best}"
+        return f"Better than every simple forecast: {less}."
     against_best = f"{_judged(saved)} {best}"
     if best == "persistence":
-        return f"{against_best.capitalize()}.{few}"
-    against_last = f"{_judged(1 - ours / mae['persistence'])} persistence"
-    return f"{against_last.capitalize()}, but {against_best}.{few}"
+        return f"{against_best.capitalize()}."
+    over_last = 1 - ours / mae["persistence"]
+    link = "but" if over_last > ALIKE else "and"
+    return f"{_judged(over_last).capitalize()} persistence, {link} {against_best}."
 
 
 def counts(summary: Summary) -> str:
@@ -90,9 +94,8 @@ def counts(summary: Summary) -> str:
     text = f"{_rows(summary['steps'])} predicted" + (f": {', '.join(parts)}." if parts else ".")
     if not skipped:
         return text
-    return (
-        f"{text} {_rows(skipped)} skipped, as {'it' if skipped == 1 else 'they'} could not be read."
-    )
+    they = "it" if skipped == 1 else "they"
+    return f"{text} {_rows(skipped)} skipped, as {they} could not be read."
 
 
 def _rows(count: int) -> str:
@@ -134,8 +137,17 @@ def _table(summary: Summary) -> Table:
     for name, error in summary["mae"].items():
         meaning = f" ({MEANINGS[name]})" if MEANINGS.get(name) else ""
         skill = summary["skill"].get(name)
-        table.add_row(f"{name}{meaning}", _amount(error), "" if skill is None else f"{skill:.3f}")
+        table.add_row(f"{name}{meaning}", _amount(error), "" if skill is None else share(skill))
     return table
+
+
+def share(skill: float) -> str:
+    """Three digits, and no minus before a zero.
+
+    >>> share(-0.0001), share(0.6919)
+    ('0.000', '0.692')
+    """
+    return f"{round(skill, 3) + 0.0:.3f}"
 
 
 def _amount(value: float) -> str:
