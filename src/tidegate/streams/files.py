@@ -134,12 +134,15 @@ def _lines(source: str, opener: Callable[[str], IO[bytes]]) -> Iterator[str]:
 
 
 def _stdin() -> Iterator[str]:
-    text = _decoded(sys.stdin.buffer)
+    source = sys.stdin.buffer
+    text = _decoded(source)
     try:
         yield from _bounded(text, "standard input")
     finally:
-        # Else the wrapper would close standard input when it is thrown away.
-        text.detach()
+        # Else the wrapper would close standard input when it is thrown away; at the end of the
+        # process that may have happened already.
+        if not source.closed:
+            text.detach()
 
 
 def _bounded(text: io.TextIOWrapper, source: str) -> Iterator[str]:
