@@ -13,7 +13,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from tidegate.calculus import derive
 from tidegate.cells.base import Cell, Step
+from tidegate.kernels.batch_plan import slots_of_retention
 from tidegate.layers.layout import DirectionWeights
 from tidegate.layers.noise import Noise
 
@@ -35,6 +37,7 @@ class Task:
         lengths: (B,) steps of every row, beyond which it does nothing; or nothing.
         reverse: steps go from the last time to the first.
         trace: whether every step is recorded.
+        plain_start: whether ``fresh`` is where the cell itself starts.
     """
 
     x: Tensor
@@ -44,14 +47,15 @@ class Task:
     lengths: Tensor | None
     reverse: bool
     trace: bool
+    plain_start: bool
 
 
 @dataclass(frozen=True)
 class Record:
-    """What happened at every step, each by name (T, B, H).
+    """What happened at every step, each by name (T, B, H), detached.
 
     Attributes:
-        slots: pre-activations.
+        slots: the pre-activations that log-retention is read from.
         past: memories before the step.
         gates, memory, hidden: what the step gave; hidden values before any projection.
     """
@@ -243,7 +247,7 @@ def _recorded(cell: Cell, moments: list[_Moment | None]) -> Record:
 
     results = [vars(moment.step) for moment in done]
     return Record(
-        slots=stacked(cell.slots, [moment.slots for moment in done]),
+        slots=stacked(slots_of_retention(derive(cell)), [moment.slots for moment in done]),
         past=stacked(cell.memory, [moment.past for moment in done]),
         gates=stacked(done[0].step.gates, [moment.step.gates for moment in done]),
         memory=stacked(cell.memory, results),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import torch
+from torch import Tensor
+
 from tidegate.cells.base import Cell
-from tidegate.layers import direction
+from tidegate.kernels.engine import reference
+from tidegate.layers import compiled, direction, operators
 from tidegate.layers.direction import Run, Task
 from tidegate.layers.layout import DirectionWeights
 from tidegate.layers.noise import Noise
@@ -11,6 +15,41 @@ from tidegate.layers.noise import Noise
 __all__ = ["execute"]
 
 
-def execute(cell: Cell, weights: DirectionWeights, task: Task, noise: Noise) -> Run:
-    """Run it; every form gives the same values."""
-    return direction.run(cell, weights, task, noise)
+def execute(cell: Cell, key: str, weights: DirectionWeights, task: Task, noise: Noise) -> Run:
+    """Run it; every form gives the same values.
+
+    Args:
+        key: what stands for the cell where only text is taken.
+    """
+    if not _kernel_applies(weights, task, noise):
+        return direction.run(cell, weights, task, noise)
+    if torch.compiler.is_compiling():
+        return operators.run(cell, key, weights, task)
+    return compiled.run(cell, weights, task)
+
+
+def _kernel_applies(weights: DirectionWeights, task: Task, noise: Noise) -> bool:
+    plain = weights.project is None and noise.silent and (task.reset is None or task.plain_start)
+    if not plain or reference():
+        return False
+    if torch.compiler.is_compiling():
+        fits = task.lengths is None and not task.trace
+    else:
+        fits = not _transformed() and (task.lengths is None or int(task.lengths.min()) > 0)
+    tensors = (task.x, weights.input, weights.hidden, weights.unit, *task.state.values())
+    return fits and task.x.shape[1] > 0 and _on_kernel_ground(tensors)
+
+
+def _on_kernel_ground(tensors: tuple[Tensor, ...]) -> bool:
+    """One dtype that kernels have, on the CPU, in plain memory."""
+    dtype = tensors[0].dtype
+    return dtype in (torch.float32, torch.float64) and all(
+        t.device.type == "cpu" and t.dtype == dtype and t.layout == torch.strided for t in tensors
+    )
+
+
+def _transformed() -> bool:
+    """Whether torch.func (vmap, jvp, grad ...) or forward-mode differentiation is at work."""
+    return bool(
+        torch._C._are_functorch_transforms_active() or torch.autograd.forward_ad._current_level >= 0
+    )

@@ -10,24 +10,14 @@ import torch
 from torch import Tensor
 
 from tidegate._core.errors import UsageError
-from tidegate.cells.base import Cell
 from tidegate.cells.laws import Law
+from tidegate.kernels.batch_plan import start
 from tidegate.layers.layout import Layout
 
 if TYPE_CHECKING:
     from tidegate.layers.recurrent import Recurrent
 
-__all__ = ["draw_laws", "start_biases", "start_value"]
-
-
-def start_value(cell: Cell, name: str) -> float:
-    """Where a hidden value or memory starts.
-
-    >>> from tidegate.cells import SLSTM
-    >>> start_value(SLSTM(), "m"), start_value(SLSTM(), "h")
-    (-10000.0, 0.0)
-    """
-    return cell.start.get(name, 0.0) if name in cell.memory else 0.0
+__all__ = ["draw_laws", "start_biases"]
 
 
 @torch.no_grad()
@@ -69,7 +59,7 @@ def draw_laws(layer: Recurrent) -> None:
     cell = layer.cell
     if layer.learn_initial_state:
         for name in layer.states:
-            getattr(layer, f"initial_{name}").fill_(start_value(cell, name))
+            getattr(layer, f"initial_{name}").fill_(start(cell, name))
     biases = cell.biases() if layer.bias else {}
     if not (cell.parameters or biases):
         return

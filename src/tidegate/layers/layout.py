@@ -41,15 +41,19 @@ class DirectionWeights:
 class Layout:
     """Sizes of one direction of one layer, and the weights that follow from them.
 
+    Attributes:
+        key: what stands for the cell where only text is taken.
+
     >>> from tidegate.cells import GRU
-    >>> list(Layout(GRU(), inputs=3, units=5, projection=0).shapes(bias=True).items())[:3]
-    [('weight_ih', (15, 3)), ('weight_hh', (15, 5)), ('bias_ih', (15,))]
+    >>> Layout(GRU(), inputs=3, units=5, projection=0, key="gru").shapes(bias=False)
+    {'weight_ih': (15, 3), 'weight_hh': (15, 5)}
     """
 
     cell: Cell
     inputs: int
     units: int
     projection: int
+    key: str
 
     @property
     def outputs(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,9 +15,11 @@ from tidegate import cells
 from tidegate._core.errors import UsageError
 from tidegate.calculus import derive
 from tidegate.cells.base import Cell
+from tidegate.kernels.batch_plan import start
 from tidegate.layers.checks import check_input, check_sizes, check_state
 from tidegate.layers.direction import wide
-from tidegate.layers.initial import draw_laws, start_value
+from tidegate.layers.initial import draw_laws
+from tidegate.layers.keys import cell_key
 from tidegate.layers.layout import Layout, suffix
 from tidegate.layers.noise import Noise, zoneout_by_name
 from tidegate.layers.sequences import Sequences, State, opened
@@ -93,7 +96,7 @@ class Recurrent(Module):
         self.bidirectional, self.proj_size = bidirectional, proj_size
         self.recurrent_dropout = _rate("recurrent_dropout", recurrent_dropout)
         self.learn_initial_state = learn_initial_state
-        self._layouts = self._laid_out()
+        self._layouts = self._laid_out(cell_key(self.cell))
         self.zoneout = zoneout_by_name(zoneout, self.states)
         for name, shape in self._shapes().items():
             self.register_parameter(name, Parameter(torch.empty(shape, device=device, dtype=dtype)))
@@ -167,6 +170,10 @@ class Recurrent(Module):
         traces = tuple(result.traces)
         return output, state, traces[0] if len(traces) == 1 else traces
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call]
+        self._layouts = self._laid_out(cell_key(self.cell))
+
     def extra_repr(self) -> str:
         shown = {
             "proj_size": (self.proj_size, 0),
@@ -185,8 +192,8 @@ class Recurrent(Module):
     def _repr_head(self) -> list[str]:
         return [repr(self.cell), str(self.input_size), str(self.hidden_size)]
 
-    def _laid_out(self) -> list[Layout]:
-        first = Layout(self.cell, self.input_size, self.hidden_size, self.proj_size)
+    def _laid_out(self, key: str) -> list[Layout]:
+        first = Layout(self.cell, self.input_size, self.hidden_size, self.proj_size, key)
         if self.proj_size and (set(self.cell.hidden) & set(self.cell.memory)):
             raise UsageError(
                 f"{type(self.cell).__name__} proj_size",
@@ -195,7 +202,7 @@ class Recurrent(Module):
                 "Project the output instead.",
             )
         above = self.directions * first.outputs
-        upper = Layout(self.cell, above, self.hidden_size, self.proj_size)
+        upper = Layout(self.cell, above, self.hidden_size, self.proj_size, key)
         return [first] * self.directions + [upper] * (self.directions * (self.num_layers - 1))
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
@@ -220,7 +227,8 @@ class Recurrent(Module):
                 state = {name: value.expand(rows, -1) for name, value in fresh.items()}
             else:
                 state = {name: value[n] for name, value in given.items()}
-            parts.append(Part(layout, layout.weights(parameters), state, fresh))
+            plain = not self.learn_initial_state
+            parts.append(Part(layout, layout.weights(parameters), state, fresh, plain))
         return parts
 
     def _given(self, sequences: Sequences, hx: State | Tensor) -> dict[str, Tensor]:
@@ -238,7 +246,7 @@ class Recurrent(Module):
         like = self.weight_ih_l0
         dtype = wide(like.dtype)
         return {
-            name: torch.full((size,), start_value(self.cell, name), dtype=dtype, device=like.device)
+            name: torch.full((size,), start(self.cell, name), dtype=dtype, device=like.device)
             for name, size in layout.state().items()
         }
 

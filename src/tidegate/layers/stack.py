@@ -26,12 +26,14 @@ class Part:
     Attributes:
         state: by name (B, size).
         fresh: by name (size,).
+        plain_start: whether that is where the cell itself starts.
     """
 
     layout: Layout
     weights: DirectionWeights
     state: Mapping[str, Tensor]
     fresh: Mapping[str, Tensor]
+    plain_start: bool
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,9 @@ class Stack:
             lengths=sequences.lengths,
             reverse=reverse,
             trace=self.trace,
+            plain_start=part.plain_start,
         )
-        return execute(part.layout.cell, part.weights, task, self.noise)
+        return execute(part.layout.cell, part.layout.key, part.weights, task, self.noise)
 
 
 def _traced(part: Part, record: Record, sequences: Sequences, device: torch.device) -> LayerTrace:

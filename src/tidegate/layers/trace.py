@@ -22,7 +22,7 @@ class LayerTrace:
     """Gates, memories and hidden values of one direction of one layer, at every step.
 
     By name (steps, rows, units). Times are those of the sequence, also in the reverse direction.
-    Tensors stay in the graph.
+    No error flows through it.
 
     Attributes:
         cell: whose they are.
@@ -55,6 +55,7 @@ class LayerTrace:
 
     @property
     def slots(self) -> Mapping[str, Tensor]:
+        """The pre-activations that log-retention is read from."""
         return self.record.slots
 
     @cached_property
@@ -82,7 +83,7 @@ class LayerTrace:
         known = {f"z.{n}": v.double() for n, v in self.record.slots.items()}
         known |= {f"past.{n}": v.double() for n, v in self.record.past.items()}
         known |= {f"par.{n}": v.double() for n, v in par.items()}
-        like = next(iter(known.values()))
+        like = next(iter(self.record.hidden.values())).double()
         found = equations.evaluate(getattr(equations, what), known)
         return {
             str(name): value if isinstance(value, Tensor) else torch.full_like(like, value)
