@@ -15,9 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from tidegate import UsageError
-from tidegate._core import recorders
+from tidegate._core import parquet_recorder
+from tidegate._core.parquet_recorder import ParquetRecorder
 from tidegate._core.record_reader import read_records
-from tidegate._core.recorders import JsonLinesRecorder, ParquetRecorder, recorder_for
+from tidegate._core.recorders import JsonLinesRecorder, recorder_for
 from tidegate._core.records import Forecast, Record
 
 FORMATS = ("csv", "jsonl", "parquet")
@@ -102,7 +103,7 @@ def test_only_the_first_line_names_the_schema(tmp_path: Path) -> None:
 def test_parquet_is_written_in_bounded_groups(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorders, "ROW_GROUP", 10)
+    monkeypatch.setattr(parquet_recorder, "ROW_GROUP", 10)
     write(tmp_path / "out", "parquet", [record(step) for step in range(1, 26)])
     groups = pq.ParquetFile(tmp_path / "out").metadata
     assert [groups.row_group(i).num_rows for i in range(groups.num_row_groups)] == [10, 10, 5]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
 import tracemalloc
 from pathlib import Path
@@ -18,7 +17,7 @@ from safetensors.numpy import save as serialise
 
 from tidegate._core.errors import CheckpointError
 from tidegate.learn import checkpoint
-from tidegate.learn.checkpoint import Checkpoint, load, replace_file, same_or_refuse, save
+from tidegate.learn.checkpoint import Checkpoint, load, same_or_refuse, save
 
 DTYPES = (
     "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64"
@@ -252,10 +251,3 @@ def test_what_differs_is_named(path: Path) -> None:
 def test_one_and_true_are_not_the_same(path: Path) -> None:
     with pytest.raises(CheckpointError):
         same_or_refuse(path, {"direct": True}, {"direct": 1})
-
-
-def test_a_file_is_replaced_whole_and_nothing_lies_beside(path: Path) -> None:
-    for content in (b"one", b"", b"x" * 100_000):
-        replace_file(path, content)
-        assert path.read_bytes() == content
-        assert os.listdir(path.parent) == [path.name]

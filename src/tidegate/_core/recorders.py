@@ -3,62 +3,27 @@
 from __future__ import annotations
 
 import csv
-import re
-import sys
 from abc import ABC, abstractmethod
-from collections.abc import KeysView
+from collections.abc import Collection, Mapping
 from types import TracebackType
-from typing import Any, BinaryIO, Protocol, Self
+from typing import Self
 
 from tidegate._core.discovery import find
 from tidegate._core.errors import UsageError
-from tidegate._core.records import Cell, Forecast, Record, with_schema
+from tidegate._core.record_ends import cut, end_of_csv, end_of_json_lines, lost
+from tidegate._core.records import Cell, Record, with_schema
+from tidegate._core.sinks import STDOUT, OutputFile, Sink, sink_for
 
-STDOUT = "-"
-ROW_GROUP = 8192
-
-# Names given by the user come after "probabilities." or "experts.": neither pattern takes them.
-TEXTS = re.compile(r"key|flags|((next\.)(path\.\d+\.)?)?time")
-STEPS = re.compile(r"(next\.path\.\d+\.)?step")
-NOTHING = Record(
-    step=0,
-    time=None,
-    prediction=None,
-    actual=None,
-    error=None,
-    next=Forecast(time=None, prediction=None),
-)
-
-
-class Sink(Protocol):
-    """What a recorder needs of the file it writes to."""
-
-    def write(self, data: bytes, /) -> object:
-        """Takes the bytes."""
-
-    def flush(self) -> object:
-        """Sends on what was taken."""
-
-    def close(self) -> object:
-        """Nothing more will come."""
-
-
-class StandardOutput:
-    """Standard output as a file that stays open when its recorder is closed."""
-
-    closed = False
-
-    def write(self, data: bytes, /) -> int:
-        """Takes the bytes."""
-        return sys.stdout.buffer.write(data)
-
-    def flush(self) -> None:
-        """Sends on what was taken."""
-        sys.stdout.buffer.flush()
-
-    def close(self) -> None:
-        """Others may still write to it."""
-        self.flush()
+__all__ = [
+    "STDOUT",
+    "CsvRecorder",
+    "FileRecorder",
+    "JsonLinesRecorder",
+    "Recorder",
+    "recorder_for",
+    "require_known",
+    "resume",
+]
 
 
 class _Utf8:
@@ -72,32 +37,23 @@ class _Utf8:
 
 
 class Recorder(ABC):
-    """Writes records to ``file``; what can be read while the run goes on is there at once.
-
-    Example: see :func:`recorder_for`.
-    """
-
-    def __init__(self, file: Sink) -> None:
-        self._file = file
+    """Writes records to a place of its own."""
 
     @abstractmethod
     def write(self, record: Record) -> None:
-        """Writes and flushes one record.
+        """Takes one record.
 
         Raises:
             OSError: the disk is full, or nobody reads the pipe any more.
         """
 
     @abstractmethod
-    def finish(self) -> None:
-        """Writes what the format needs at its end."""
+    def sync(self) -> None:
+        """What was written outlives a power cut; called before a run's state is saved."""
 
+    @abstractmethod
     def close(self) -> None:
-        """Finishes, and closes the file."""
-        try:
-            self.finish()
-        finally:
-            self._file.close()
+        """Finishes; nothing more will come."""
 
     def __enter__(self) -> Self:
         return self
@@ -111,7 +67,35 @@ class Recorder(ABC):
         self.close()
 
 
-class JsonLinesRecorder(Recorder):
+class FileRecorder(Recorder):
+    """Writes records to ``file``; what can be read while the run goes on is there at once.
+
+    Example: see :func:`recorder_for`.
+    """
+
+    def __init__(self, file: Sink) -> None:
+        self._file = file
+
+    @classmethod
+    @abstractmethod
+    def resumed(cls, out: str, step: int) -> Self:
+        """Goes on after the record of ``step`` in a file written before; see :func:`resume`."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Writes what the format needs at its end."""
+
+    def sync(self) -> None:
+        self._file.sync()
+
+    def close(self) -> None:
+        try:
+            self.finish()
+        finally:
+            self._file.close()
+
+
+class JsonLinesRecorder(FileRecorder):
     """One line of JSON a record; the first says which schema they follow."""
 
     name = "jsonl"
@@ -119,6 +103,16 @@ class JsonLinesRecorder(Recorder):
     def __init__(self, file: Sink) -> None:
         super().__init__(file)
         self._form = with_schema
+
+    @classmethod
+    def resumed(cls, out: str, step: int) -> Self:
+        """Reads the file from its end."""
+        with open(out, "rb") as file:
+            end = end_of_json_lines(file, step)
+        recorder = cls(OutputFile(cut(out, end)))
+        if end:
+            recorder._form = _as_it_is
+        return recorder
 
     def write(self, record: Record) -> None:
         """Writes and flushes one line."""
@@ -131,7 +125,7 @@ class JsonLinesRecorder(Recorder):
         """Lines need no end."""
 
 
-class CsvRecorder(Recorder):
+class CsvRecorder(FileRecorder):
     """One line of comma-separated values a record; the first record decides the columns.
 
     Raises:
@@ -143,64 +137,29 @@ class CsvRecorder(Recorder):
     def __init__(self, file: Sink) -> None:
         super().__init__(file)
         self._lines = csv.writer(_Utf8(file), lineterminator="\n")
-        self._names: KeysView[str] | None = None
+        self._names: Collection[str] = ()
+
+    @classmethod
+    def resumed(cls, out: str, step: int) -> Self:
+        """Reads the file from its beginning: a cell may hold ends of lines."""
+        with open(out, "rb") as file:
+            names, end = end_of_csv(file, step)
+        recorder = cls(OutputFile(cut(out, end)))
+        recorder._names = names
+        return recorder
 
     def write(self, record: Record) -> None:
         """Writes and flushes one line."""
         columns = record.to_columns()
-        if self._names is None:
+        if not self._names:
             self._names = columns.keys()
             self._lines.writerow(self._names)
-        _require_known(columns, self._names)
+        require_known(columns, self._names)
         self._lines.writerow([columns.get(name) for name in self._names])
         self._file.flush()
 
     def finish(self) -> None:
         """Lines need no end."""
-
-
-class ParquetRecorder(Recorder):
-    """The same columns in Parquet; the file can be read once it is closed.
-
-    Raises:
-        ValueError: a later record has a column the first one lacks.
-    """
-
-    name = "parquet"
-
-    def __init__(self, file: Sink) -> None:
-        super().__init__(file)
-        self._names: KeysView[str] | None = None
-        self._rows: list[dict[str, Cell]] = []
-        self._writer: Any = None
-
-    def write(self, record: Record) -> None:
-        """Keeps one row; writes a group of them when it is full."""
-        columns = record.to_columns()
-        if self._names is None:
-            self._names = columns.keys()
-        _require_known(columns, self._names)
-        self._rows.append(columns)
-        if len(self._rows) == ROW_GROUP:
-            self._write_group()
-
-    def finish(self) -> None:
-        """Writes the last group and the table of contents."""
-        if self._rows or self._writer is None:
-            self._write_group()
-        self._writer.close()
-
-    def _write_group(self) -> None:
-        import pyarrow as pa  # type: ignore[import-untyped]
-        from pyarrow.parquet import ParquetWriter  # type: ignore[import-untyped]
-
-        names = self._names or NOTHING.to_columns().keys()
-        schema = pa.schema([(name, _arrow_type(name)) for name in names])
-        if self._writer is None:
-            self._writer = ParquetWriter(self._file, schema)
-        self._writer.write_table(pa.Table.from_pylist(self._rows, schema=schema))
-        self._file.flush()
-        self._rows.clear()
 
 
 def recorder_for(format_name: str, out: str, owner: str = "--format") -> Recorder:
@@ -210,6 +169,7 @@ def recorder_for(format_name: str, out: str, owner: str = "--format") -> Recorde
         UsageError: there is no such format, or the file cannot be written.
 
     >>> import tempfile
+    >>> from tidegate._core.records import Forecast
     >>> with tempfile.NamedTemporaryFile("r") as file:
     ...     with recorder_for("csv", file.name) as recorder:
     ...         recorder.write(Record(step=1, time=None, prediction=None, actual=5.0, error=None,
@@ -217,28 +177,49 @@ def recorder_for(format_name: str, out: str, owner: str = "--format") -> Recorde
     ...     file.read().splitlines()[1]
     '1,,,,,,5.0,,,,5.5,,'
     """
-    kind = find("tidegate._core", Recorder, format_name, owner)  # type: ignore[type-abstract]
-    return kind(StandardOutput() if out == STDOUT else _opened(out))
+    return _kind(format_name, owner)(sink_for(out))
 
 
-def _opened(out: str) -> BinaryIO:
+def resume(format_name: str, out: str, step: int, owner: str = "--format") -> Recorder:
+    """The recorder that goes on in the file ``out`` after the record of ``step``.
+
+    Later records and half a line at the end are cut off, so that the file becomes that of a run
+    that was never interrupted, byte for byte. ``step`` 0 empties the file.
+
+    Raises:
+        UsageError: there is no such format, it cannot be continued, or the file cannot be written.
+        DataError: the file does not hold the records up to ``step``.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("r+", suffix=".jsonl") as file:
+    ...     print('{"schema": 1, "step": 1, "key": null}', file=file)
+    ...     print('{"step": 2, "k', end="", file=file, flush=True)
+    ...     resume("jsonl", file.name, 1).close()
+    ...     file.seek(0), file.read()
+    (0, '{"schema": 1, "step": 1, "key": null}\\n')
+    """
+    kind = _kind(format_name, owner)
+    if step == 0:
+        return kind(sink_for(out))
     try:
-        return open(out, "wb")
+        return kind.resumed(out, step)
+    except FileNotFoundError as error:
+        raise lost(out, step, "no file") from error
     except OSError as error:
         hint = "Check the folder and its permissions."
         raise UsageError(out, "a file that can be written", str(error.strerror), hint) from error
+
+
+def _kind(format_name: str, owner: str) -> type[FileRecorder]:
+    return find("tidegate._core", FileRecorder, format_name, owner)  # type: ignore[type-abstract]
 
 
 def _as_it_is(line: str) -> str:
     return line
 
 
-def _require_known(columns: dict[str, Cell], names: KeysView[str]) -> None:
-    if not columns.keys() <= names:
-        raise ValueError(f"columns {sorted(columns.keys() - names)} came after the first record")
-
-
-def _arrow_type(name: str) -> str:
-    if TEXTS.fullmatch(name):
-        return "string"
-    return "int64" if STEPS.fullmatch(name) else "double"
+def require_known(columns: Mapping[str, Cell], names: Collection[str]) -> None:
+    """Refuses a record with a column that the first one lacked."""
+    if not columns.keys() <= set(names):
+        late = sorted(columns.keys() - set(names))
+        raise ValueError(f"columns {late} came after the first record")

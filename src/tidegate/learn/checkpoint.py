@@ -7,17 +7,12 @@ refused, never half read.
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import json
-import os
-import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from safetensors import SafetensorError
@@ -25,14 +20,14 @@ from safetensors.numpy import load as parse
 from safetensors.numpy import save as serialise
 
 from tidegate._core.errors import CheckpointError
+from tidegate._core.whole_file import replace_file
 from tidegate.kernels.plan import Array
 
-__all__ = ["FORMAT", "Checkpoint", "load", "replace_file", "save", "same_or_refuse"]
+__all__ = ["FORMAT", "Checkpoint", "load", "save", "same_or_refuse"]
 
 FORMAT = 1  #: raised when a reader of the old files would misread the new ones
 _LENGTH_BYTES = 8  # a safetensors file begins with the length of its JSON header
 _RESERVED = "__metadata__"  # where a safetensors file keeps its texts
-_LEFTOVER_AGE = 600  # seconds; no write of a checkpoint takes that long
 
 # What the parsers raise for content that is no checkpoint, however it was made.
 _UNREADABLE = (SafetensorError, KeyError, ValueError, TypeError, AttributeError, RecursionError)
@@ -73,7 +68,7 @@ def save(path: Path, checkpoint: Checkpoint) -> None:
         content = serialise(arrays, metadata)
     except SafetensorError as error:
         raise TypeError(f"no checkpoint can hold these arrays: {error}") from error
-    replace_file(path, content)
+    _write(path, content)
 
 
 def load(path: Path) -> Checkpoint:
@@ -129,22 +124,9 @@ def same_or_refuse(path: Path, expected: Mapping[str, Any], found: Mapping[str, 
         )
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Put ``content`` in the place of ``path``: written beside, synced, renamed.
-
-    What a killed writer left beside is removed when it is older than ten minutes.
-
-    Raises:
-        CheckpointError: the folder is full, read-only or gone; what was there stays.
-    """
-    beside = path.with_name(f".{path.name}.{uuid4().hex}.part")
+def _write(path: Path, content: bytes) -> None:
     try:
-        _remove_leftovers(path)
-        with open(beside, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
+        replace_file(path, content)
     except OSError as error:
         raise CheckpointError(
             str(path),
@@ -152,30 +134,6 @@ def replace_file(path: Path, content: bytes) -> None:
             error.strerror or str(error),
             "The file that was there before is unchanged; free some space or choose another.",
         ) from error
-    finally:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-    _sync_folder(path.parent)
-
-
-def _remove_leftovers(path: Path) -> None:
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
-        with suppress(OSError):  # another writer may have been faster
-            if time.time() - leftover.stat().st_mtime > _LEFTOVER_AGE:
-                leftover.unlink()
-
-
-def _sync_folder(folder: Path) -> None:
-    """A rename is on the disk only when its folder is.
-
-    Some systems cannot sync folders: there a power cut may bring back the file of before, whole.
-    """
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _read(path: Path) -> bytes:
