@@ -88,7 +88,7 @@ class _Machine:
             self.frame.point("seen", self._array(inputs))
         self.frame.point("readout_error", self._array(layout.features))
         outputs = layout.groups * layout.group + 2 * max(lanes, 8)
-        for name in ("logits", "shares", "delta"):
+        for name in ("logits", "powers", "delta"):
             self.frame.point(name, self._array(outputs))
         for n, layer in enumerate(self.plan.layers):
             self._point_layer(n, layer, new_memory, features)

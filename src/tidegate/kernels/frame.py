@@ -40,7 +40,7 @@ _LEARNER = (
     "seen",
     "features",
     "logits",
-    "shares",
+    "powers",
     "delta",
     "readout",
     "readout_error",

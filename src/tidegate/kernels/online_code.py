@@ -142,8 +142,7 @@ def _learn(f: _Function) -> None:
     with f.code.loop(f.frame.size("steps")) as step:
         flags = f.see(step)
         f.call_forward()
-        f.loss.predict(step)
-        known = f.loss.error(step)
+        known = f.loss.meet(step)
         flags.value = flags.value | missing_flag(f.code, known, f.frame.size("targets"))
         f.loss.clip(flags)
         with f.code.either(known >= 1) as (some, none):
