@@ -52,14 +52,28 @@ def test_nobody_reading_any_more_is_no_error(hourly: Path, tmp_path: Path) -> No
     assert summary["ended"] == "closed pipe"
 
 
+def test_what_is_read_whole_appears_when_it_is_whole(tmp_path: Path) -> None:
+    out = tmp_path / "records.parquet"
+    out.write_text("old")
+    process = started(*LIVE, "--out", out)
+    fed(process, b"load\n1\n")
+    while not (tmp_path / "records.parquet.part").exists():
+        sleep(0.05)
+    assert out.read_text() == "old"
+    assert ended(process).code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["records.parquet"]
+    assert out.read_bytes()[:4] == b"PAR1"
+
+
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_wait_for_a_row(sent: signal.Signals, code: int, tmp_path: Path) -> None:
     process = started(*LIVE, "--save", tmp_path)
     fed(process, b"load\n1\n2\n")
     answered(process), answered(process)
     process.send_signal(sent)
+    assert process.wait(60) == code, "though the input is open"
     done = ended(process)
-    assert (done.code, done.out) == (code, b"")
+    assert done.out == b""
     assert f"stopped by {sent.name}" in done.err and "2 rows predicted" in done.err
     assert "Traceback" not in done.err
     assert json.loads((tmp_path / "summary.json").read_text())["ended"] == sent.name

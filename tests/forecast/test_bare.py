@@ -85,6 +85,14 @@ def test_a_missing_target_is_replaced_by_the_forecast() -> None:
     assert isfinite(forecaster.forecast())
 
 
+def test_nothing_made_up_enters_the_scales() -> None:
+    forecaster = network()
+    met(forecaster, np.sin(np.arange(50.0))[:, None])
+    before = forecaster._scales.state()
+    met(forecaster, np.full((5, 1), nan))
+    np.testing.assert_equal(forecaster._scales.state(), before)
+
+
 def test_a_missing_input_is_flagged_and_does_no_harm() -> None:
     rows = np.random.default_rng(1).normal(size=(60, 2))
     forecaster = network(columns=2)

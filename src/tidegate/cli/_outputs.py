@@ -88,8 +88,6 @@ class Outputs:
         for place in self._places:
             try:
                 place.recorder.write(record)
-            except BrokenPipeError:
-                raise
             except OSError as error:
                 raise _cannot_write(place.path, error) from error
 
