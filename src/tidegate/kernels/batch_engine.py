@@ -1,0 +1,144 @@
+"""The compiled functions of batch runs: loops and products for all cells, and one cell's own."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import llvmlite.ir as ir  # type: ignore[import-untyped]
+
+from tidegate.cells.base import Cell
+from tidegate.kernels import jit
+from tidegate.kernels.batch_backward import write_backward
+from tidegate.kernels.batch_cell import CellCode
+from tidegate.kernels.batch_forward import write_forward
+from tidegate.kernels.calls import Argument, address_in, call
+from tidegate.kernels.cell_plan import CellPlan, cell_plan
+from tidegate.kernels.cpu import Target, flushing
+from tidegate.kernels.emit import Emitter, Index, Words
+from tidegate.kernels.products import PACK, write_products
+from tidegate.kernels.recipe import graph_text
+from tidegate.kernels.tiles import Tiling
+from tidegate.kernels.vector import LLVM, Precision
+
+__all__ = ["Engine", "engine"]
+
+# fmt: off
+_CODE = (
+    "calculus.adjoint", "calculus.derive", "calculus.graph", "cells.functions",
+    "kernels.batch_backward", "kernels.batch_cell", "kernels.batch_engine",
+    "kernels.batch_forward", "kernels.batch_plan", "kernels.batch_rows", "kernels.batch_sheet",
+    "kernels.calls", "kernels.cell_plan", "kernels.cpu", "kernels.emit", "kernels.functions",
+    "kernels.pointwise", "kernels.products", "kernels.tiles", "kernels.vector",
+)
+# fmt: on
+_SHEET = ctypes.c_void_p
+_NUMBER = ctypes.c_int64
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The functions of one cell in one precision on one kind of processor."""
+
+    plan: CellPlan
+    precision: Precision
+    target: Target
+
+    @cached_property
+    def tiling(self) -> Tiling:
+        """How products are cut."""
+        return Tiling.of(self.target, self.precision)
+
+    @cached_property
+    def _loops(self) -> jit.Library:
+        name = f"batch-{self.precision.bits}"
+        return jit.library(name, f"{name} {_sources()}", self._loops_text, self.target)
+
+    @cached_property
+    def _cell(self) -> jit.Library:
+        plan = self.plan
+        name = f"{type(plan.equations.cell).__name__.lower()}-batch-{self.precision.bits}"
+        code = CellCode(plan, self.precision, self.tiling)
+        recipe = f"{name} {_sources()} {_plan_text(plan)}"
+        return jit.library(name, recipe, code.text, self.target)
+
+    def cell_address(self, name: str) -> int:
+        """Where a function of the cell starts; 0 where it has none."""
+        return self._cell.address(name)
+
+    @cached_property
+    def pack(self) -> Callable[..., None]:
+        """``pack(table, count)``: carry out packings, each a row of words."""
+        return self._loops.function("pack_all", _SHEET, _NUMBER)
+
+    @cached_property
+    def forward(self) -> Callable[..., None]:
+        """``forward(sheet)``: some rows, all steps."""
+        return self._loops.function("flushed_forward", _SHEET)
+
+    @cached_property
+    def backward(self) -> Callable[..., None]:
+        """``backward(sheet)``: all rows, all steps."""
+        return self._loops.function("flushed_backward", _SHEET)
+
+    @cached_property
+    def back_steps(self) -> Callable[..., None]:
+        """``back_steps(sheet, first_time, count, number)``: some rows, a chunk of steps."""
+        return self._loops.function("flushed_back_steps", _SHEET, *[_NUMBER] * 3)
+
+    @cached_property
+    def back_products(self) -> Callable[..., None]:
+        """``back_products(sheet, first_time, count, number)``: a share of a chunk's products."""
+        return self._loops.function("flushed_back_products", _SHEET, *[_NUMBER] * 3)
+
+    def _loops_text(self) -> str:
+        module = ir.Module("batch")
+        products = write_products(module, self.tiling, self.precision)
+        write_forward(module, products, self.tiling, self.precision)
+        write_backward(module, products, self.tiling, self.precision)
+        _pack_all(module, products.pack, self.precision)
+        for name in ("forward", "backward", "back_steps", "back_products"):
+            flushing(module.globals[name], f"flushed_{name}", self.target)
+        return str(module)
+
+
+def engine(cell: Cell, precision: Precision, target: Target) -> Engine:
+    """The engine of a cell; equal cells share one."""
+    return _engine(cell_plan(cell), precision, target)
+
+
+@cache
+def _engine(plan: CellPlan, precision: Precision, target: Target) -> Engine:
+    return Engine(plan, precision, target)
+
+
+@cache
+def _sources() -> str:
+    return jit.sources(*(f"tidegate.{name}" for name in _CODE))
+
+
+def _plan_text(plan: CellPlan) -> str:
+    eq = plan.equations
+    groups = {
+        "memory": eq.memory, "hidden": eq.hidden, "gates": eq.gates, "back": plan.back,
+        "saved": plan.saved, "shown": plan.shown, "errors": plan.errors,
+        **{f"gate {gate}": back for gate, back in plan.gate_back.items()},
+    }  # fmt: skip
+    nodes = {(kind, name): node for kind, group in groups.items() for name, node in group.items()}
+    return f"{dict(eq.cell.slots)} {eq.parameters} {plan.kept} {graph_text(nodes)}"
+
+
+def _pack_all(module: LLVM, pack: LLVM, precision: Precision) -> None:
+    code = Emitter(module, "pack_all", {"table": Words, "count": Index}, precision)
+    table, count = code.arguments
+    with code.loop(count) as k:
+        row = address_in(table, k * len(PACK))
+        arguments: list[Argument] = []
+        for n, kind in enumerate(PACK.values()):
+            address = row.reals(n, precision)
+            words = Words(code.builder, address.pointer)
+            arguments.append(row.index(n) if kind is Index else words if kind is Words else address)
+        call(code, pack, arguments)
+    code.finish()
