@@ -1,0 +1,102 @@
+"""The list of a layer's forget events: where a score rises out of what it was so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidegate._core.errors import UsageError
+from tidegate._core.trace import Array, Trace
+from tidegate.memory.direct_path import Floats
+from tidegate.memory.forgetting import forget_score
+from tidegate.memory.running import RunningMoments
+
+__all__ = ["Event", "EventDetector", "events_of", "forget_events"]
+
+THRESHOLD = 1.0
+WARMUP = 100
+
+
+@dataclass(frozen=True)
+class Event:
+    """One forget event of a layer.
+
+    Attributes:
+        step: number of the step, counted from where the stream began.
+        row: of the Trace.
+        score: of the step.
+        excess: in running standard deviations above the running mean.
+    """
+
+    step: int
+    row: int
+    score: float
+    excess: float
+
+
+class EventDetector:
+    """Where a score rises to its running mean + ``threshold`` standard deviations.
+
+    Args:
+        threshold: in standard deviations of the scores before.
+        warmup: steps that only teach the statistics.
+
+    Raises:
+        UsageError: ``warmup`` is below 2.
+
+    >>> detector = EventDetector(threshold=3.0, warmup=4)
+    >>> [bool(detector.update(score)[0]) for score in (0.0, 1.0, 0.0, 1.0, 0.0, 9.0, 9.0, 0.0)]
+    [False, False, False, False, False, True, False, False]
+    """
+
+    def __init__(self, threshold: float = THRESHOLD, warmup: int = WARMUP) -> None:
+        if warmup < 2:
+            raise UsageError("warmup", "at least 2 steps", str(warmup), "Try 100.")
+        self._threshold, self._warmup = threshold, warmup
+        self._moments = RunningMoments()
+        self._above: NDArray[np.bool_] | bool = False
+
+    def update(self, score: Array | float) -> tuple[NDArray[np.bool_], Floats]:
+        """Whether there is an event, and the excess, of scores (...) at one step."""
+        value = np.asarray(score, np.float64)
+        excess = np.zeros(value.shape)
+        if self._moments.count >= self._warmup:
+            excess = self._moments.standardised(value)
+        above = np.asarray(excess >= self._threshold) & (self._moments.count >= self._warmup)
+        rises = above & ~np.asarray(self._above)
+        self._above = above
+        self._moments.add(value)
+        return rises, excess
+
+
+def forget_events(
+    trace: Trace,
+    memory: str | None = None,
+    threshold: float = THRESHOLD,
+    warmup: int = WARMUP,
+) -> list[Event]:
+    """The layer's forget events by E_t, in order of steps.
+
+    Raises:
+        UsageError: no such memory, or ``warmup`` below 2.
+
+    >>> f = np.where(np.arange(100) % 10 == 9, 0.1, 0.9).reshape(100, 1, 1)
+    >>> [e.step for e in forget_events(Trace(log_retention={"c": np.log(f)}), warmup=70)]
+    [79, 89, 99]
+    """
+    return events_of(forget_score(trace, memory), trace.meta.start, threshold, warmup)
+
+
+def events_of(
+    scores: Array, first: int = 0, threshold: float = THRESHOLD, warmup: int = WARMUP
+) -> list[Event]:
+    """The events of any score (steps, rows); the first step has number ``first``."""
+    detector = EventDetector(threshold, warmup)
+    found: list[Event] = []
+    for t, score in enumerate(scores):
+        rises, excess = detector.update(score)
+        for row in np.flatnonzero(rises).tolist():
+            found.append(Event(first + t, row, float(score[row]), float(excess[row])))
+    return found
