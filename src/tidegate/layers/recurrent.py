@@ -125,6 +125,14 @@ class Recurrent(Module):
             for n, layout in enumerate(self._layouts)
         ]
 
+    def initial_state(self, rows: int) -> State:
+        """Where ``rows`` sequences start by default: for every state (D * layers, rows, size)."""
+        fresh = [self._fresh(n, layout) for n, layout in enumerate(self._layouts)]
+        return tuple(
+            torch.stack([by_name[name].expand(rows, -1) for by_name in fresh])
+            for name in self.states
+        )
+
     def forward(
         self,
         input: Input,
