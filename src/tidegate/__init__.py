@@ -12,9 +12,23 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tidegate._core.version import __version__ as __version__
+
 if TYPE_CHECKING:
-    from tidegate import calculus, cells, datasets, forecast, layers, learn, streams, tasks
+    from tidegate import (
+        calculus,
+        cells,
+        datasets,
+        forecast,
+        gates,
+        layers,
+        learn,
+        memory,
+        streams,
+        tasks,
+    )
     from tidegate._core.errors import (
+        CheckpointError,
         DataError,
         DivergedError,
         MissingExtraError,
@@ -23,9 +37,8 @@ if TYPE_CHECKING:
     )
     from tidegate.learn import Learner, Network
 
-__version__ = "0.1.0"
-
 __all__ = [
+    "CheckpointError",
     "DataError",
     "DivergedError",
     "Learner",
@@ -37,13 +50,16 @@ __all__ = [
     "cells",
     "datasets",
     "forecast",
+    "gates",
     "layers",
     "learn",
+    "memory",
     "streams",
     "tasks",
 ]
 
 _HOMES = {
+    "CheckpointError": "tidegate._core.errors",
     "DataError": "tidegate._core.errors",
     "DivergedError": "tidegate._core.errors",
     "Learner": "tidegate.learn",

@@ -40,6 +40,11 @@ class Equations:
         log_retention: log |d memory / d same memory before|, by memory, in nats per step; exact
             where it is a product of gates; absent where the memory has no direct path.
         retention_sign: +1 or -1 by memory, only where the sign can change.
+
+    >>> from tidegate.cells import LSTM1997
+    >>> equations = derive(LSTM1997())
+    >>> equations.slots, equations.keep, equations.fed_by("bias")
+    (('i', 'g', 'o'), {('c', 'c'): 1.0}, ('i', 'g', 'o'))
     """
 
     cell: Cell
