@@ -54,6 +54,7 @@ def test_a_preactivation_of_120_is_no_infinity() -> None:
 
 
 @given(st.one_of(near_zero, st.floats(-800, 800), st.floats(-1e4, 720)))
+@example(30.5)
 @example(36.7)
 @example(40.0)
 @example(40.00000001)

@@ -15,7 +15,7 @@ from tidegate.gates.half_life import (
     retention_from_half_life,
     retention_from_preactivation,
 )
-from tidegate.gates.initial import Law, chrono, for_half_life, for_half_lives, negated
+from tidegate.gates.initial import chrono, for_half_life, for_half_lives, negated
 from tidegate.gates.saturation import FORMATS, NumberFormat, format_named
 from tidegate.gates.steady_state import (
     driven_memory,
@@ -27,7 +27,6 @@ from tidegate.gates.steady_state import (
 
 __all__ = [
     "FORMATS",
-    "Law",
     "NumberFormat",
     "chrono",
     "driven_memory",

@@ -20,6 +20,9 @@ class MemoryAge:
         step: index in the Trace.
         parts: (step + 1, rows, units), what is left at ``step`` of each earlier write, oldest
             first; their sum is the memory. What there was before the Trace is in the first.
+
+    >>> MemoryAge(2, np.array([2.0, 0.0, 2.0]).reshape(3, 1, 1)).mean_age
+    array([[1.]])
     """
 
     step: int

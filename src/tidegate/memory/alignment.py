@@ -28,6 +28,9 @@ class Alignment:
         shifted: F1 with the borders shifted round the stream (shifts,).
         p_value: how probable an F1 as large is where events know nothing of borders; uniform
             there, because ties with shifted ones are broken by lot.
+
+    >>> Alignment(0.5, 1.0, 0.67, shifted=np.array([0.1, 0.2]), p_value=0.33).recall
+    1.0
     """
 
     precision: float

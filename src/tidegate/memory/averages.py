@@ -23,6 +23,9 @@ class EventAverage:
         mean: over the events (window, ...).
         deviation: standard deviation over the events (window, ...).
         events: how many were averaged; those too near to an end were not.
+
+    >>> EventAverage(np.array([-1, 0]), np.array([0.2, 0.9]), np.array([0.1, 0.1]), 12).events
+    12
     """
 
     offsets: Array

@@ -21,6 +21,9 @@ class Balance:
         write: |m_t - R_t m_(t-1)|, what came in (LSTM: |i g|).
         keep: |R_t m_(t-1)|, what stayed (LSTM: |f c|); 0 at the first step.
         read: |h_t|, what others see of it.
+
+    >>> Balance(write=np.array(1.0), keep=np.array(3.0), read=np.array(0.5)).written_share
+    np.float64(0.25)
     """
 
     write: Floats

@@ -29,6 +29,11 @@ class DirectPath:
         log_kept: log |R_t| in nats per step; -inf at a reset.
         sign: of R_t.
         trace: where it comes from.
+
+    >>> c = np.array([8.0, 4.5]).reshape(2, 1, 1)
+    >>> trace = Trace({"c": np.full((2, 1, 1), np.log(0.5))}, {"c": c})
+    >>> direct_path(trace).write.ravel()
+    array([8. , 0.5])
     """
 
     name: str

@@ -28,6 +28,9 @@ class Event:
         row: of the Trace.
         score: of the step.
         excess: in running standard deviations above the running mean.
+
+    >>> Event(step=120, row=0, score=4.2, excess=3.1).step
+    120
     """
 
     step: int
@@ -92,7 +95,15 @@ def forget_events(
 def events_of(
     scores: Array, first: int = 0, threshold: float = THRESHOLD, warmup: int = WARMUP
 ) -> list[Event]:
-    """The events of any score (steps, rows); the first step has number ``first``."""
+    """The events of any score (steps, rows); the first step has number ``first``.
+
+    Raises:
+        UsageError: ``warmup`` below 2.
+
+    >>> scores = np.where(np.arange(300) % 100 == 99, 1.0, 0.01 * (np.arange(300) % 2))
+    >>> [event.step for event in events_of(scores[:, None], threshold=3.0)]
+    [199, 299]
+    """
     detector = EventDetector(threshold, warmup)
     found: list[Event] = []
     for t, score in enumerate(scores):

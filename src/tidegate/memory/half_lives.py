@@ -21,6 +21,9 @@ class HalfLives:
     Attributes:
         median: of all steps; gives the half-life *between events*.
         mean: of all steps: the true average decay; gives the *effective* half-life.
+
+    >>> HalfLives(median=np.array([-0.01, 0.0]), mean=np.array([-0.1, 0.0])).words()
+    [('69.31 steps', '6.931 steps'), ('forever', 'forever')]
     """
 
     median: Floats

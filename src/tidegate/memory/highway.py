@@ -26,6 +26,11 @@ class Highway:
         step: index in the Trace.
         direct: product of R along the direct path, (steps - step, units).
         jacobian: d memory_t / d memory_step with the loop closed, (steps - step, units, units).
+
+    >>> jacobian = np.array([[[0.5, 2.0], [0.0, 0.1]]])
+    >>> found = Highway(0, np.array([[0.5, 0.1]]), jacobian)
+    >>> found.direct_mean, found.diagonal_mean, found.norm.round(2)
+    (array([0.3]), array([0.3]), array([2.06]))
     """
 
     step: int

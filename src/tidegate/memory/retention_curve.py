@@ -20,6 +20,10 @@ class RetentionCurve:
         step: index in the Trace.
         log_share: log |R_(step+1) ... R_t| in nats, (steps - step, rows, units); 0 at first.
         sign: of the product.
+
+    >>> kept = np.array([0.0, -0.1, -800.0]).reshape(3, 1, 1)
+    >>> RetentionCurve(5, kept, np.ones((3, 1, 1))).share.ravel()
+    array([1.       , 0.90483742, 0.        ])
     """
 
     step: int

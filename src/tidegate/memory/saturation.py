@@ -36,6 +36,9 @@ class GateUse:
     Attributes:
         closed: |gate| below 0.1.
         open: |gate| above 0.9.
+
+    >>> GateUse(closed={"f": np.array([0.2])}, open={"f": np.array([0.7])}).open["f"]
+    array([0.7])
     """
 
     closed: Mapping[str, Floats]
@@ -49,6 +52,9 @@ class Alarm:
     Attributes:
         kind: ``no slope`` or ``stuck``.
         healed: whether it ended before the Trace did.
+
+    >>> Alarm("stuck", row=0, unit=3, first=10, last=20, healed=True).advice.split(";")[0]
+    'Reset the memory or let it forget'
     """
 
     kind: str

@@ -28,6 +28,9 @@ class HardResets:
     Attributes:
         erased: gamma_t (steps,), probability that the memory was erased before step t; 1 at 0.
         log_evidence: log Z in nats, the stream's log-probability summed over all cuts.
+
+    >>> np.flatnonzero(HardResets(np.array([1.0, 0.1, 0.8]), -3.0).erased > 0.5)
+    array([0, 2])
     """
 
     erased: Floats

@@ -24,6 +24,9 @@ class DirectStability:
             or more was seen.
         average_gain: exp(mean log |R|) per step of the direct path.
         largest_gain: largest |R| seen in one step.
+
+    >>> DirectStability.does_not_prove.split(".")[0]
+    'Gates not seen may open further'
     """
 
     bound: Floats
@@ -48,6 +51,9 @@ class LoopStability:
         radius: spectral radius of the Jacobian of each step (steps,).
         exponent: mean log-growth of a small change in nats per step, over the whole Trace from a
             random direction on (the largest Lyapunov exponent, estimated).
+
+    >>> LoopStability(radius=np.array([0.9]), exponent=-0.1).proves.split(" that")[0]
+    'A radius below 1'
     """
 
     radius: Floats
