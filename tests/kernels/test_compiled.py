@@ -147,6 +147,19 @@ def test_what_is_not_finite_or_far_is_seen_as_the_reference_sees_it(dtype):
     assert compiled.state.updates == reference.state.updates < STEPS
 
 
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_shares_of_far_logits(dtype):
+    case = Case(outputs=7, units=4, loss=Softmax(), dtype=dtype)
+    state = case.start()
+    state.weights *= 1000
+    xs, targets = case.data(20)
+    compiled, reference = (
+        kind(case.online(), state).run(xs, targets)[0] for kind in (CompiledEngine, ReferenceEngine)
+    )
+    assert reference.max() > 1 - 1e-6 and reference.min() < 1e-30
+    np.testing.assert_allclose(compiled, reference, atol=TOLERANCE[dtype])
+
+
 def test_a_step_without_a_target_moves_no_weight():
     case = Case(optimiser=Adam(), averaging=RunningAverage())
     compiled = CompiledEngine(case.online(), case.start())

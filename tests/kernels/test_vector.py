@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidegate.kernels import jit
-from tidegate.kernels.cpu import APPLE_M1, HASWELL, NEOVERSE_N1, host
+from tidegate.kernels.cpu import APPLE_M1, HASWELL, NEOVERSE_N1, Target, host
 from tidegate.kernels.emit import DOUBLE, SINGLE, Emitter, Index, Integers, Reals, Words
 from tidegate.kernels.vector import Vector, maximum, minimum, totals
 
@@ -53,6 +53,17 @@ def test_fma_rounds_once(evaluate, width):
     once = (a.astype(np.float64) * b + c).astype(np.float32)
     assert not np.array_equal(once, a * b + c)
     np.testing.assert_array_equal(evaluate(lambda x, y, z: x.fma(y, z), a, b, c, width=width), once)
+
+
+@pytest.mark.skipif(host().architecture != "x86_64", reason="needs an x86-64 processor")
+def test_fma_rounds_once_where_the_processor_has_none(evaluate):
+    """It calls the C library then: code reaches beyond itself."""
+    a, b, c = (drawn(np.float32, seed=k) for k in range(3))
+    once = (a.astype(np.float64) * b + c).astype(np.float32)
+    plain = Target(host().triple, "x86-64", "", 128)
+    np.testing.assert_array_equal(
+        evaluate(lambda x, y, z: x.fma(y, z), a, b, c, width=4, target=plain), once
+    )
 
 
 def tree_sum(lanes):

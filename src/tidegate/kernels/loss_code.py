@@ -15,6 +15,10 @@ from tidegate.kernels.vector import DOUBLE, Mask, Vector
 __all__ = ["LossCode", "loss_code"]
 
 
+FAR = 40.0
+"""Logits within this of 0 have powers, and a sum of powers, that single precision holds."""
+
+
 class LossCode(ABC):
     """Writes a loss into a function.
 
@@ -139,20 +143,36 @@ class SoftmaxCode(LossCode):
         return share
 
     def _powers(self) -> Vector:
-        """exp(logit - largest logit) to ``powers``; their sum, in every lane."""
+        """exp(logit - shift) to ``powers``; their sum, in every lane."""
         logits, powers = self.frame.reals("logits"), self.frame.reals("powers")
-        lowest = self.code.number(float("-inf"), width=self.lanes)
-        largest, total = self.code.variable(lowest), self.code.variable(lowest.like(0.0))
+        shift = self._shift()
+        total = self.code.variable(self.code.number(0.0, width=self.lanes))
         with self.code.loop(self._blocks()) as k:
-            logit = logits.load(k * self.lanes, width=self.lanes)
-            largest.value = self._real(k).select(logit, lowest).larger(largest.value)
-        highest = largest.value.highest()
-        with self.code.loop(self._blocks()) as k:
-            power = functions.exp(logits.load(k * self.lanes, width=self.lanes) - highest)
+            power = functions.exp(logits.load(k * self.lanes, width=self.lanes) - shift)
             power = self._real(k).select(power, 0.0)
             powers.store(power, k * self.lanes)
             total.value = total.value + power
         return total.value.total().spread(self.lanes)
+
+    def _shift(self) -> Vector:
+        """The largest logit where one is far from 0, else 0.
+
+        Only far logits need it, and the processor guesses that there are none: so what comes after
+        does not wait for the largest to be found.
+        """
+        logits, code = self.frame.reals("logits"), self.code
+        lowest = code.number(float("-inf"), width=self.lanes)
+        shift, far = code.variable(code.number(0.0)), code.variable(code.index(0))
+        with code.loop(self._blocks()) as k:
+            logit = self._real(k).select(logits.load(k * self.lanes, width=self.lanes), 0.0)
+            far.value = far.value + code.flag((functions.absolute(logit) > FAR).any(), 1)
+        with code.when(far.value >= 1):
+            largest = code.variable(lowest)
+            with code.loop(self._blocks()) as k:
+                logit = logits.load(k * self.lanes, width=self.lanes)
+                largest.value = self._real(k).select(logit, lowest).larger(largest.value)
+            shift.value = largest.value.highest()
+        return shift.value
 
     def _real(self, block: Index) -> Mask:
         """The lanes of a vector of outputs that are outputs, not padding."""
