@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 import resource
 import signal
 import subprocess
@@ -180,3 +181,19 @@ def test_only_old_leftovers_of_this_file_are_removed(path: Path) -> None:
     os.utime(foreign, (0, 0))
     save(path, numbered(2))
     assert (fresh.exists(), old.exists(), foreign.exists()) == (True, False, True)
+
+
+def test_a_pickle_is_refused_and_not_run(path: Path) -> None:
+    class Bomb:
+        def __reduce__(self) -> Any:
+            return os.mkdir, (str(path.with_name("boom")),)
+
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        path.write_bytes(pickle.dumps(Bomb(), protocol))
+        with pytest.raises(CheckpointError):
+            load(path)
+    with open(path, "wb") as file:
+        np.save(file, np.array([Bomb()]), allow_pickle=True)
+    with pytest.raises(CheckpointError):
+        load(path)
+    assert os.listdir(path.parent) == [path.name]
