@@ -48,7 +48,7 @@ def values(result) -> dict[str, np.ndarray]:
 
 
 def gradients(back) -> dict[str, np.ndarray]:
-    return {n: getattr(back, n) for n in ("x", "hidden0", "memory0")} | vars(back.weights)
+    return {n: getattr(back, n) for n in ("x", "hidden0", "memory0")} | back.weights._asdict()
 
 
 def assert_same(got, expected):

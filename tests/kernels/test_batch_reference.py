@@ -81,7 +81,11 @@ def test_values_and_gradients_are_autograd_s(cell, reverse):
     for g, e in zip(got, expected, strict=True):
         np.testing.assert_allclose(g, e.detach().numpy(), rtol=1e-12, atol=1e-12)
     back = batch_reference.backward(run.saved, *p.errors)
-    gradients = {"x": back.x, "hidden0": back.hidden0, "memory0": back.memory0} | vars(back.weights)
+    gradients = {
+        "x": back.x,
+        "hidden0": back.hidden0,
+        "memory0": back.memory0,
+    } | back.weights._asdict()
     for n, gradient in gradients.items():
         wanted = tensors[n].grad
         wanted = np.zeros_like(gradient) if wanted is None else wanted.numpy()

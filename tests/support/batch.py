@@ -22,7 +22,7 @@ class Problem:
     errors: tuple[np.ndarray, np.ndarray, np.ndarray]
 
     def differentiable(self) -> dict[str, np.ndarray]:
-        return vars(self.weights) | {"x": self.x, "hidden0": self.hidden0, "memory0": self.memory0}
+        return self.weights._asdict() | {"x": self.x, "hidden0": self.hidden0, "memory0": self.memory0}
 
 
 def problem(cell: Cell, steps: int, rows: int, inputs: int, units: int, dtype, seed=0) -> Problem:

@@ -8,6 +8,7 @@ levels, so that their error stays small over any length: within a chunk in regis
 
 from __future__ import annotations
 
+from tidegate.kernels.batch_carry import carried_blocks, give_errors, take_errors
 from tidegate.kernels.batch_cell import BACK
 from tidegate.kernels.batch_forward import INACTIVE, RESET
 from tidegate.kernels.batch_rows import clear_blocks, copy_blocks
@@ -23,15 +24,18 @@ __all__ = ["CHUNK", "GROUP", "JOB", "write_backward"]
 GROUP = 16
 CHUNK: Kinds = {"sheet": Words, "first_time": Index, "count": Index, "number": Index}
 """Steps of ``count`` times from ``first_time`` on; ``number`` counts chunks from the last step."""
-JOB = ("left", "left_time", "left_step", "columns", "ring", "part", "target")
-"""Words of a job, the weights of one slot: the array that fed it, as address, numbers per time
-and numbers per row; its columns; the slot in ring and parts; the address of the gradient."""
+JOB = (
+    "left", "left_offset", "left_time", "columns", "ring", "part", "target", "target_offset",
+)  # fmt: skip
+"""Words of a job, the weights of one slot: the array that fed it, as position in the sheet,
+offset and numbers per time; its columns; where the slot lies in ring and parts; the gradient, as
+position in the sheet and offset."""
 
 
 def write_backward(module: LLVM, products: Products, tiling: Tiling, precision: Precision) -> None:
     """Add ``back_steps``, ``back_products`` (a chunk each) and ``backward(sheet)`` (all)."""
     step = _step_back(module, products, tiling, precision)
-    steps = _chunk_steps(module, step, precision)
+    steps = _chunk_steps(module, step, tiling, precision)
     after = _chunk_products(module, products, tiling, precision)
     code = Emitter(module, "backward", {"sheet": Words}, precision)
     (words,) = code.arguments
@@ -46,15 +50,19 @@ def write_backward(module: LLVM, products: Products, tiling: Tiling, precision: 
     code.finish()
 
 
-def _chunk_steps(module: LLVM, step: LLVM, precision: Precision) -> LLVM:
+def _chunk_steps(module: LLVM, step: LLVM, tiling: Tiling, precision: Precision) -> LLVM:
     code = Emitter(module, "back_steps", CHUNK, precision)
-    words, first_time, count, _ = code.arguments
+    words, first_time, count, number = code.arguments
     sheet = Sheet(code, words)
     reverse = sheet.index("reverse")
+    with code.when(number.equals(0)):
+        take_errors(code, sheet, tiling)
     with code.loop(count) as k:
         time = first_time + (count - 1 - k) + reverse * (k * 2 + 1 - count)
         row = (time - first_time) * sheet.index("rows")
         call(code, step, [words, time, time + reverse, row])
+    with code.when((number * sheet.index("chunk") + count) >= sheet.index("steps")):
+        give_errors(code, sheet, tiling)
     code.finish()
     return code.function
 
@@ -65,7 +73,7 @@ def _step_back(module: LLVM, products: Products, tiling: Tiling, precision: Prec
     sheet = Sheet(code, words)
     carry, stash, ring = (sheet.reals(n) for n in ("carry", "stash", "ring"))
     rows, block = sheet.index("rows"), tiling.block
-    carried = sheet.index("carried")
+    carried = carried_blocks(sheet)
     copy_blocks(code, sheet, tiling, time, INACTIVE, carry, stash, carried)
     moment = [words, time, before, ring_row]
     call(code, sheet.function("pointwise_back", BACK.values()), moment)
@@ -120,7 +128,7 @@ def _chunk_products(module: LLVM, products: Products, tiling: Tiling, precision:
     steps, chunk = sheet.index("steps"), sheet.index("chunk")
     last = (number * chunk + count) >= steps
     with code.when(place.equals(GROUP - 1) | last):
-        _fold(code, sheet, products, tiling)
+        _fold(code, sheet, products, tiling, code.flag(number >= GROUP, 1))
     code.finish()
     return code.function
 
@@ -149,9 +157,6 @@ class _Job:
     def index(self, name: str) -> Index:
         return self.words.index(JOB.index(name))
 
-    def reals(self, name: str, precision: Precision) -> Reals:
-        return self.words.reals(JOB.index(name), precision)
-
 
 def _items(sheet: Sheet, tiling: Tiling) -> Index:
     wide = max(tiling.columns)
@@ -166,10 +171,12 @@ def _weight_products(
     stride = sheet.index("ring_stride")
     with code.loop(count) as k:
         job = _Job(code, sheet, tiling, first + k)
-        left = job.reals("left", code.precision).at(time * job.index("left_time"))
+        left = sheet.word(job.index("left")).at(
+            job.index("left_offset") + time * job.index("left_time")
+        )
         ring = sheet.reals("ring").at(job.index("ring") + job.first * stride)
         call(code, products.columns, [
-            rows, job.index("columns"), left, job.index("left_step"), ring, stride, job.blocks,
+            rows, job.index("columns"), left, job.index("columns"), ring, stride, job.blocks,
             job.part, add,
         ])  # fmt: skip
 
@@ -233,8 +240,8 @@ def _unblock(
             target.store_where(mask, value, row * width + unit)
 
 
-def _fold(code: Emitter, sheet: Sheet, products: Products, tiling: Tiling) -> None:
-    """Add what a group of chunks has gathered to the gradient."""
+def _fold(code: Emitter, sheet: Sheet, products: Products, tiling: Tiling, more: Index) -> None:
+    """Bring what a group of chunks has gathered into the gradient; add where there is some."""
     first, count = _shared(sheet, _items(sheet, tiling))
     block, units = tiling.block, sheet.index("units")
     with code.loop(count) as k:
@@ -242,12 +249,25 @@ def _fold(code: Emitter, sheet: Sheet, products: Products, tiling: Tiling) -> No
         columns = job.index("columns")
         with code.loop(job.blocks) as b:
             unit = (job.first + b) * block
-            target = job.reals("target", code.precision).at(unit * columns)
+            target = sheet.word(job.index("target")).at(job.index("target_offset") + unit * columns)
             source = job.part.at(b * columns * block)
             height = smaller(code, units - unit, block)
-            call(code, products.fold, [target, source, height, columns, columns])
-    first, count = _shared(sheet, sheet.index("sources") * sheet.index("blocks"))
-    with code.loop(count * block) as k:
-        at = first * block + k
-        sums = sheet.reals("sums")
-        sums.store(sums.load(at) + sheet.reals("part_sums").load(at), at)
+            call(code, products.fold, [target, source, height, columns, more])
+    _fold_sums(code, sheet, products, tiling, more)
+
+
+def _fold_sums(
+    code: Emitter, sheet: Sheet, products: Products, tiling: Tiling, more: Index
+) -> None:
+    """The same for biases and parameters; a source that is neither has nowhere to go."""
+    blocks, units, block = sheet.index("blocks"), sheet.index("units"), tiling.block
+    first, count = _shared(sheet, sheet.index("sources") * blocks)
+    with code.loop(count) as k:
+        source = (first + k) // blocks
+        b = first + k - source * blocks
+        to = address_in(sheet.table("source_targets"), source * 2)
+        with code.when(to.index(0) >= 1):
+            target = sheet.word(to.index(0)).at(to.index(1) + b * block)
+            sums = sheet.reals("part_sums").at((first + k) * block)
+            call(code, products.fold, [target, sums, smaller(code, units - b * block, block), 1,
+                                       more])  # fmt: skip

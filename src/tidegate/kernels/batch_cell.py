@@ -21,7 +21,7 @@ from tidegate.kernels.pointwise import values
 from tidegate.kernels.tiles import Tiling
 from tidegate.kernels.vector import LLVM, Mask, Precision, Vector
 
-__all__ = ["BACK", "STEP", "CellCode"]
+__all__ = ["BACK", "CELL_FUNCTIONS", "STEP", "CellCode"]
 
 STEP: Kinds = {
     "sheet": Words, "time": Index, "before": Index, "after": Index, "first_block": Index,
@@ -34,6 +34,9 @@ STEP: Kinds = {
 """
 BACK: Kinds = {"sheet": Words, "time": Index, "before": Index, "ring_row": Index}
 """The way back of one step; ``ring_row`` is row 0 of this time in the ring."""
+
+
+CELL_FUNCTIONS = ("pointwise", "pointwise_back", "gate", "gate_back")
 
 
 @dataclass(frozen=True)

@@ -14,21 +14,22 @@ from tidegate.kernels import jit
 from tidegate.kernels.batch_backward import write_backward
 from tidegate.kernels.batch_cell import CellCode
 from tidegate.kernels.batch_forward import write_forward
+from tidegate.kernels.batch_sheet import Sheet
 from tidegate.kernels.calls import Argument, address_in, call
 from tidegate.kernels.cell_plan import CellPlan, cell_plan
 from tidegate.kernels.cpu import Target, flushing
-from tidegate.kernels.emit import Emitter, Index, Words
+from tidegate.kernels.emit import Emitter, Words
 from tidegate.kernels.products import PACK, write_products
 from tidegate.kernels.recipe import graph_text
 from tidegate.kernels.tiles import Tiling
 from tidegate.kernels.vector import LLVM, Precision
 
-__all__ = ["Engine", "engine"]
+__all__ = ["PACKING", "Engine", "engine"]
 
 # fmt: off
 _CODE = (
     "calculus.adjoint", "calculus.derive", "calculus.graph", "cells.functions",
-    "kernels.batch_backward", "kernels.batch_cell", "kernels.batch_engine",
+    "kernels.batch_backward", "kernels.batch_carry", "kernels.batch_cell", "kernels.batch_engine",
     "kernels.batch_forward", "kernels.batch_plan", "kernels.batch_rows", "kernels.batch_sheet",
     "kernels.calls", "kernels.cell_plan", "kernels.cpu", "kernels.emit", "kernels.functions",
     "kernels.pointwise", "kernels.products", "kernels.tiles", "kernels.vector",
@@ -69,9 +70,9 @@ class Engine:
         return self._cell.address(name)
 
     @cached_property
-    def pack(self) -> Callable[..., None]:
-        """``pack(table, count)``: carry out packings, each a row of words."""
-        return self._loops.function("pack_all", _SHEET, _NUMBER)
+    def prepare(self) -> Callable[..., None]:
+        """``prepare(sheet)``: pack weights."""
+        return self._loops.function("prepare", _SHEET)
 
     @cached_property
     def forward(self) -> Callable[..., None]:
@@ -98,7 +99,7 @@ class Engine:
         products = write_products(module, self.tiling, self.precision)
         write_forward(module, products, self.tiling, self.precision)
         write_backward(module, products, self.tiling, self.precision)
-        _pack_all(module, products.pack, self.precision)
+        _prepare(module, products.pack, self.precision)
         for name in ("forward", "backward", "back_steps", "back_products"):
             flushing(module.globals[name], f"flushed_{name}", self.target)
         return str(module)
@@ -130,15 +131,22 @@ def _plan_text(plan: CellPlan) -> str:
     return f"{dict(eq.cell.slots)} {eq.parameters} {plan.kept} {graph_text(nodes)}"
 
 
-def _pack_all(module: LLVM, pack: LLVM, precision: Precision) -> None:
-    code = Emitter(module, "pack_all", {"table": Words, "count": Index}, precision)
-    table, count = code.arguments
-    with code.loop(count) as k:
-        row = address_in(table, k * len(PACK))
-        arguments: list[Argument] = []
-        for n, kind in enumerate(PACK.values()):
-            address = row.reals(n, precision)
-            words = Words(code.builder, address.pointer)
-            arguments.append(row.index(n) if kind is Index else words if kind is Words else address)
+PACKING = ("to", "to_offset", "from", *(name for name in PACK if name not in ("target", "source")))
+"""Words of a packing: positions in the sheet of both addresses, and the rest of ``PACK``."""
+
+
+def _prepare(module: LLVM, pack: LLVM, precision: Precision) -> None:
+    """Add ``prepare(sheet)``: carry out the packings that a table lists."""
+    code = Emitter(module, "prepare", {"sheet": Words}, precision)
+    sheet = Sheet(code, code.arguments[0])
+    with code.loop(sheet.index("pack_count")) as k:
+        row = address_in(sheet.table("packs"), k * len(PACKING))
+        arguments: list[Argument] = [
+            sheet.word(row.index(0)).at(row.index(1)),
+            sheet.word(row.index(2)),
+        ]
+        for n, name in enumerate(PACKING[3:], start=3):
+            table = Words(code.builder, row.reals(n, precision).pointer)
+            arguments.append(table if PACK[name] is Words else row.index(n))
         call(code, pack, arguments)
     code.finish()

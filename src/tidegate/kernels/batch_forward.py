@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tidegate.kernels.batch_carry import give_last, take_start
 from tidegate.kernels.batch_cell import STEP
 from tidegate.kernels.batch_rows import copy_rows
 from tidegate.kernels.batch_sheet import Sheet
@@ -30,6 +31,7 @@ def write_forward(module: LLVM, products: Products, tiling: Tiling, precision: P
     sheet = Sheet(code, words)
     steps, chunk, reverse = (sheet.index(n) for n in ("steps", "chunk", "reverse"))
     rows = sheet.index("rows")
+    take_start(code, sheet)
     with code.loop((steps + (chunk - 1)) // chunk) as c:
         done = c * chunk
         count = smaller(code, steps - done, chunk)
@@ -41,6 +43,7 @@ def write_forward(module: LLVM, products: Products, tiling: Tiling, precision: P
             after = time + 1 - reverse
             row = (time - first_time) * rows
             call(code, step, [words, time, time + reverse, after, row])
+    give_last(code, sheet)
     code.finish()
 
 

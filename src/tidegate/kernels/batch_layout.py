@@ -1,263 +1,253 @@
-"""Where everything of a batch run lies: one scratch array, tables of offsets, sheets of words.
+"""Where everything of a batch run lies: scratch, tables of offsets, sheets of words.
 
 All of it depends on the cell and on sizes only, so it is made once for each size and kept.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from math import prod
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.calculus import Equations
-from tidegate.kernels.batch_engine import Engine
-from tidegate.kernels.batch_sheet import NAMES, POSITION
+from tidegate.kernels.batch_backward import JOB
+from tidegate.kernels.batch_cell import CELL_FUNCTIONS
+from tidegate.kernels.batch_packing import address, backward_packs, forward_packs
+from tidegate.kernels.batch_plan import Saved, Weights, check, start, wrong
+from tidegate.kernels.batch_sheet import NAMES, POSITION, TOLD
+from tidegate.kernels.batch_sizes import LINE, Regions, Sizes, Words
 
-__all__ = ["Layout", "Regions", "address", "layout"]
+__all__ = ["NO_ERRORS", "Layout", "Shelf", "Workspace"]
 
 Array = NDArray[Any]
-Words = NDArray[np.int64]
 
-_LINE = 64
-_AHEAD_BYTES = 2**18
-_AHEAD_ROWS = 48
-_RING_ROWS = 256
-
-
-def address(array: Array) -> int:
-    """Where an array starts."""
-    return int(array.__array_interface__["data"][0])
+_KEPT_BYTES = 2**18
+NO_ERRORS = (0,) * (len(TOLD) - TOLD.index("d_output"))
+"""The words of a forward run that only the way back needs."""
+_TOLD = struct.Struct(f"{len(TOLD)}q")
 
 
-class Regions:
-    """Named parts of one scratch array, each from a cache line on."""
+class Workspace:
+    """Scratch, and a sheet that knows where its parts and all sizes are."""
 
-    def __init__(self, itemsize: int, shapes: dict[str, tuple[int, ...]]) -> None:
-        self.shapes = shapes
-        self.itemsize = itemsize
-        self.starts: dict[str, int] = {}
-        end = 0
-        for name, shape in shapes.items():
-            self.starts[name] = end
-            end += -(-prod(shape) * itemsize // _LINE) * _LINE
-        self.bytes = end
-        self._positions = np.array([POSITION[name] for name in shapes if name in POSITION])
-        self._offsets = np.array([self.starts[n] for n in shapes if n in POSITION], np.int64)
+    def __init__(self, sheet: Words, regions: Regions) -> None:
+        self.memory = np.empty(regions.bytes + LINE, np.uint8)
+        start = address(self.memory)
+        start += -start % LINE
+        self.sheet = sheet.copy()
+        for name, offset in regions.starts.items():
+            self.sheet[POSITION[name]] = start + offset
+        self.address = address(self.sheet)
+        self.told = self.sheet.data.cast("B")
 
-    def allocate(self) -> tuple[NDArray[np.uint8], int]:
-        """The array, and the address from which the parts are counted."""
-        memory = np.empty(self.bytes + _LINE, np.uint8)
-        start = address(memory)
-        return memory, start + -start % _LINE
-
-    def tell(self, sheet: Words, base: int) -> None:
-        """Write the addresses of all parts into a sheet."""
-        sheet[self._positions] = self._offsets + base
-
-    def view(self, memory: NDArray[np.uint8], base: int, name: str, dtype: Any) -> Array:
-        """One part as an array."""
-        start = base - address(memory) + self.starts[name]
-        shape = self.shapes[name]
-        part: Array = memory[start : start + prod(shape) * self.itemsize].view(dtype).reshape(shape)
-        return part
+    def tell(self, *told: int) -> None:
+        """Write the words of ``batch_sheet.TOLD``, in their order."""
+        _TOLD.pack_into(self.told, 0, *told)
 
 
-@dataclass(frozen=True, eq=False)
+class Shelf:
+    """Workspaces of one size that are not in use; small ones are kept for the next run."""
+
+    def __init__(self, sheet: Words, regions: Regions) -> None:
+        self._sheet, self._regions = sheet, regions
+        self._free: list[Workspace] = []
+
+    def take(self) -> Workspace:
+        try:
+            return self._free.pop()
+        except IndexError:
+            return Workspace(self._sheet, self._regions)
+
+    def give_back(self, workspace: Workspace) -> None:
+        if self._regions.bytes <= _KEPT_BYTES:
+            self._free.append(workspace)
+
+
 class Layout:
-    """Sizes of one run.
+    """The tables and workspaces of one size.
 
-    Attributes:
-        steps, rows, inputs, units: T, B, I, H.
-        reverse: whether steps go from the last time to the first.
+    Args:
+        size: sizes, with at least one row.
+        rows: rows of the batch, which may be none.
     """
 
-    engine: Engine
-    steps: int
-    rows: int
-    inputs: int
-    units: int
-    reverse: bool
+    def __init__(self, size: Sizes, rows: int) -> None:
+        self.size = size
+        self.engine = size.engine
+        plan, steps, units = size.engine.plan, size.steps, size.units
+        own = len(plan.kept)
+        self.hiddens = (len(size.eq.hidden), rows, units)
+        self.kept = (own, rows, units)
+        weights = Weights.shapes(size.eq.cell, size.inputs, units).values()
+        self._given = (*weights, (steps, rows, size.inputs))
+        self._saved = (
+            (steps + 1, rows, size.width),
+            (steps + 1, rows, own * units),
+            (steps, rows, len(plan.saved), units),
+        )
+        self._alive: list[Array] = []  # sheets hold addresses of these
+
+    def check(
+        self, weights: Weights, x: Array, hidden0: Array, memory0: Array,
+        reset: NDArray[np.uint8] | None, lengths: NDArray[np.int64] | None,
+    ) -> None:  # fmt: skip
+        """Let nothing pass that does not fit; what fits in the usual way passes quickly."""
+        arrays = (*weights, x, hidden0, memory0)
+        fits = self._fit(arrays, (*self._given, self.hiddens, self.kept))
+        if not fits or reset is not None or lengths is not None:
+            check(self.size.eq.cell, weights, x, hidden0, memory0, reset, lengths)
+
+    def check_saved(self, saved: Saved) -> None:
+        """The same for what a forward run left."""
+        arrays = (*saved.weights, saved.x, saved.state, saved.memory, saved.values)
+        if not self._fit(arrays, (*self._given, *self._saved)):
+            shapes = ", ".join(str(array.shape) for array in arrays)
+            expected = ", ".join(str(shape) for shape in (*self._given, *self._saved))
+            raise wrong("saved", f"contiguous {self.size.dtype} arrays {expected}", shapes)
+
+    def errors(
+        self, d_hidden: Array | None, d_last_hidden: Array | None, d_last_memory: Array | None
+    ) -> tuple[Array, Array | None, Array | None]:
+        """Errors on what came out, contiguous; 0 on hidden values where none are given."""
+        output = (self.size.steps, *self._saved[0][1:])
+        on_hidden = self._error("d_hidden", d_hidden, output)
+        return (
+            np.zeros(output, self.size.dtype) if on_hidden is None else on_hidden,
+            self._error("d_last_hidden", d_last_hidden, self.hiddens),
+            self._error("d_last_memory", d_last_memory, self.kept),
+        )
+
+    def _error(self, name: str, given: Array | None, shape: tuple[int, ...]) -> Array | None:
+        if given is None:
+            return None
+        if given.shape != shape or given.dtype != self.size.dtype:
+            raise wrong(name, f"{self.size.dtype} {shape}", f"{given.dtype} {given.shape}")
+        return np.ascontiguousarray(given)
+
+    def _fit(self, arrays: Iterable[Array], shapes: Iterable[tuple[int, ...]]) -> bool:
+        dtype = self.size.dtype
+        return all(
+            a.shape == shape and a.dtype == dtype and a.flags.c_contiguous
+            for a, shape in zip(arrays, shapes, strict=True)
+        )
 
     @cached_property
-    def eq(self) -> Equations:
-        return self.engine.plan.equations
+    def forward_shelf(self) -> Shelf:
+        """Workspaces of forward runs."""
+        told = {
+            "chunk": self.size.ahead,
+            "input_stride": self.size.ahead * self.size.rows * self.size.block,
+        }
+        return Shelf(self._sheet(told, forward_packs(self.size)), self.size.forward_regions)
 
     @cached_property
-    def block(self) -> int:
-        """Numbers in a block."""
-        return self.engine.tiling.block
+    def backward_shelf(self) -> Shelf:
+        """Workspaces of the way back."""
+        told = {"chunk": self.size.chunk, "ring_stride": self.size.ring_stride}
+        return Shelf(self._sheet(told, backward_packs(self.size)), self.size.backward_regions)
 
-    @cached_property
-    def blocks(self) -> int:
-        """Blocks of units."""
-        return -(-self.units // self.block)
-
-    @cached_property
-    def width(self) -> int:
-        """Hidden values of a row."""
-        return len(self.eq.hidden) * self.units
-
-    @cached_property
-    def itemsize(self) -> int:
-        return self.engine.precision.bits // 8
-
-    @cached_property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float32 if self.itemsize == 4 else np.float64)
-
-    @cached_property
-    def ahead(self) -> int:
-        """Steps whose products with the input are taken at once."""
-        size = len(self.eq.fed_by("input")) * self.blocks * self.block * self.rows * self.itemsize
-        steps = max(_AHEAD_BYTES // max(size, 1), -(-_AHEAD_ROWS // self.rows))
-        return min(self.steps, steps)
-
-    @cached_property
-    def chunk(self) -> int:
-        """Steps whose errors lie in the ring at once."""
-        return min(self.steps, max(1, _RING_ROWS // self.rows))
-
-    @cached_property
-    def carried(self) -> int:
-        """Blocks of errors that go from step to step."""
-        plan = self.engine.plan
-        hiddens = len(self.eq.hidden)
-        return (hiddens * (1 + plan.direct) + len(plan.kept)) * self.blocks
-
-    @cached_property
-    def sizes(self) -> Words:
+    def _sheet(self, told: dict[str, int], packs: list[Words]) -> Words:
         """A sheet with every size and every address that stays."""
-        plan, eq, engine = self.engine.plan, self.eq, self.engine
-        sheet = np.zeros(len(NAMES), np.int64)
+        size, plan, eq, engine = self.size, self.engine.plan, self.size.eq, self.engine
         numbers = {
-            "steps": self.steps, "rows": self.rows, "end_row": self.rows, "inputs": self.inputs,
-            "units": self.units, "blocks": self.blocks, "hiddens": len(eq.hidden),
-            "kept": len(plan.kept), "reverse": self.reverse, "two_products": bool(plan.gates),
+            "steps": size.steps, "rows": size.rows, "end_row": size.rows, "inputs": size.inputs,
+            "units": size.units, "blocks": size.blocks, "hiddens": len(eq.hidden),
+            "kept": len(plan.kept), "reverse": size.reverse, "two_products": bool(plan.gates),
             "input_slots": len(eq.fed_by("input")), "hidden_slots": len(plan.first),
-            "second_slots": len(plan.second), "carried": self.carried,
+            "second_slots": len(plan.second), "direct": plan.direct,
             "sources": len(plan.sources), "gates": len(plan.gates), "shares": 1,
-            "input_blocks": -(-self.inputs // self.block),
-            "pointwise": engine.cell_address("pointwise"), "gate": engine.cell_address("gate"),
-            "pointwise_back": engine.cell_address("pointwise_back"),
-            "gate_back": engine.cell_address("gate_back"),
+            "input_blocks": -(-size.inputs // size.block), "pack_count": len(packs[0]),
+            "job_count": len(self.jobs),
+            **{name: engine.cell_address(name) for name in CELL_FUNCTIONS},
         }  # fmt: skip
-        tables = {
-            "nowhere": self.nowhere, "second_gate": self.second_gate,
-            "hidden_table": self.ring_offsets(plan.first),
-            "second_table": self.ring_offsets(plan.second),
-            "second_counts": self.second_counts,
-            "input_table": self.ring_offsets(eq.fed_by("input")),
-        }  # fmt: skip
-        self.__dict__["_tables"] = tables  # the sheet holds their addresses
-        for name, value in (numbers | {n: address(t) for n, t in tables.items()}).items():
+        for name, table in (self.tables | {"packs": packs[0]}).items():
+            numbers[name] = address(table)
+        sheet = np.zeros(len(NAMES), np.int64)
+        for name, value in (numbers | told).items():
             sheet[POSITION[name]] = value
+        self._alive += packs
         return sheet
 
     @cached_property
-    def nowhere(self) -> Words:
-        """A table of one offset, 0."""
-        return np.zeros(1, np.int64)
+    def tables(self) -> dict[str, Array]:
+        """Tables of the loops, by their name in the sheet."""
+        plan, eq = self.engine.plan, self.size.eq
+        return {
+            "nowhere": np.zeros(1, np.int64),
+            "second_gate": self.second_gate,
+            "second_counts": self.second_counts,
+            "hidden_table": self.ring_offsets(plan.first),
+            "second_table": self.ring_offsets(plan.second),
+            "input_table": self.ring_offsets(eq.fed_by("input")),
+            "jobs": self.jobs,
+            "source_targets": self.source_targets,
+            "state_start": self._start(tuple(eq.hidden)),
+            "memory_start": self._start(plan.kept),
+        }
+
+    def _start(self, names: Sequence[str]) -> Array:
+        values = [start(self.size.eq.cell, name) for name in names]
+        return np.repeat(np.array(values, self.size.dtype), self.size.units)
+
+    @cached_property
+    def jobs(self) -> Words:
+        """One row for every slot and what fed it; see :data:`batch_backward.JOB`."""
+        plan, eq, stride = self.engine.plan, self.size.eq, self.size.rows * self.size.width
+        gates = [plan.gates.index(eq.second_product[s]) for s in plan.second]
+        feeds = [(s, "hidden", "state", self.size.reverse * stride, stride) for s in plan.first]
+        feeds += [
+            (s, "hidden", "gated_ring", gate * self.size.chunk * stride, 0)
+            for s, gate in zip(plan.second, gates, strict=True)
+        ]
+        feeds += [
+            (s, "input", "x", 0, self.size.rows * self.size.inputs) for s in eq.fed_by("input")
+        ]
+        slots, rows, part = list(eq.slots), [], 0
+        for slot, zone, left, offset, time in feeds:
+            columns = self.size.inputs if zone == "input" else self.size.width
+            ring = slots.index(slot) * self.size.blocks * self.size.ring_stride
+            place = eq.fed_by(zone).index(slot) * self.size.units * columns
+            to = POSITION[f"d_{zone}"]
+            rows.append([POSITION[left], offset, time, columns, ring, part, to, place])
+            part += self.size.blocks * columns * self.size.block
+        return np.array(rows, np.int64).reshape(-1, len(JOB))
+
+    @cached_property
+    def source_targets(self) -> Words:
+        """Where the sum over each source goes: position in the sheet, or 0, and offset."""
+        plan, eq, rows = self.engine.plan, self.size.eq, []
+        biased, parameters = list(eq.fed_by("bias")), list(eq.parameters)
+        for source in plan.sources:
+            kind, _, name = source.partition(".")
+            if kind == "par":
+                rows.append([POSITION["d_unit"], parameters.index(name) * self.size.units])
+            elif name in biased:
+                rows.append([POSITION["d_bias"], biased.index(name) * self.size.units])
+            else:
+                rows.append([0, 0])
+        return np.array(rows, np.int64)
 
     @cached_property
     def second_gate(self) -> Words:
         """The gate of every second-product slot, by number."""
         plan = self.engine.plan
-        gates = [plan.gates.index(self.eq.second_product[s]) for s in plan.second]
+        gates = [plan.gates.index(self.size.eq.second_product[s]) for s in plan.second]
         return np.array(gates, np.int64)
 
     @cached_property
     def second_counts(self) -> Words:
         """For every gate: the first entry of its slots' blocks, and how many there are."""
         gates = list(self.second_gate)
-        counts = [gates.count(g) * self.blocks for g in range(len(self.engine.plan.gates))]
+        counts = [gates.count(g) * self.size.blocks for g in range(len(self.engine.plan.gates))]
         return np.array([[sum(counts[:g]), n] for g, n in enumerate(counts)], np.int64)
-
-    @cached_property
-    def ring_stride(self) -> int:
-        """Numbers from block to block of the ring."""
-        return self.chunk * self.rows * self.block
 
     def ring_offsets(self, slots: Sequence[str]) -> Words:
         """Where the blocks of slots lie in the ring."""
-        order = list(self.eq.slots)
-        numbers = [order.index(s) * self.blocks + b for s in slots for b in range(self.blocks)]
-        return np.array(numbers, np.int64) * self.ring_stride
-
-    @cached_property
-    def forward_regions(self) -> Regions:
-        """The scratch of a forward run."""
-        plan, eq, block, blocks = self.engine.plan, self.eq, self.block, self.blocks
-        packed = (blocks, block)
-        first, second = len(plan.first), len(plan.second)
-        held = blocks if plan.gates else min(blocks, 4)
-        inputs = len(eq.fed_by("input"))
-        return Regions(self.itemsize, {
-            "packed_input": (inputs * blocks, self.inputs, block),
-            "packed_hidden": (first * blocks, self.width, block),
-            "packed_second": (second * blocks, self.width, block),
-            "bias": (len(eq.fed_by("bias")), *packed),
-            "unit": (len(eq.parameters), *packed),
-            "from_input": (inputs * blocks, self.ahead * self.rows, block),
-            "from_hidden": (first * held, self.rows, block),
-            "from_second": (second * blocks, self.rows, block),
-            "gated": (len(plan.gates), self.rows, self.width),
-            "state_start": (self.width,),
-            "memory_start": (len(plan.kept) * self.units,),
-        })  # fmt: skip
-
-    @cached_property
-    def backward_regions(self) -> Regions:
-        """The scratch of the way back."""
-        plan, eq, block, blocks = self.engine.plan, self.eq, self.block, self.blocks
-        ring, rows = (self.chunk * self.rows, block), (self.rows, block)
-        hiddens = len(eq.hidden) * blocks
-        first, second = len(plan.first) * blocks, len(plan.second) * blocks
-        inputs = len(eq.fed_by("input")) * blocks
-        parts = (first + second) * self.width + inputs * self.inputs
-        ragged = -(-self.inputs // block) if self.inputs % block else 0
-        input_blocks = -(-self.inputs // block)
-        return Regions(self.itemsize, {
-            "back_hidden": (first * block, hiddens, block),
-            "back_second": (second * block, hiddens, block),
-            "back_input": (inputs * block, input_blocks, block),
-            "unit": (len(eq.parameters), blocks, block),
-            "carry": (self.carried, *rows),
-            "stash": (self.carried, *rows),
-            "ring": (len(plan.sources) * blocks, *ring),
-            "d_gated": (len(plan.gates) * hiddens, *rows),
-            "gated_ring": (len(plan.gates), self.chunk * self.rows, self.width),
-            "d_x_blocks": (ragged, *ring),
-            "parts": (parts, block),
-            "part_sums": (len(plan.sources) * blocks, block),
-            "sums": (len(plan.sources), blocks * block),
-        })  # fmt: skip
-
-    def unit_columns(self, slots: Iterable[int], row: int) -> Words:
-        """Columns for packing: block by block of units, the slots at these places side by side."""
-        return np.array(
-            [(slot * self.units * row + b * self.block * row, self._valid(b))
-             for b in range(self.blocks) for slot in slots],
-            np.int64,
-        ).reshape(-1, 2)  # fmt: skip
-
-    def unit_rows(self, slots: Iterable[int], row: int) -> Words:
-        """Rows for packing: slot by slot, its units block by block."""
-        return np.array(
-            [((slot * self.units + b * self.block) * row, self._valid(b))
-             for slot in slots for b in range(self.blocks)],
-            np.int64,
-        ).reshape(-1, 2)  # fmt: skip
-
-    def _valid(self, block: int) -> int:
-        return min(self.block, self.units - block * self.block)
-
-
-@lru_cache(maxsize=256)
-def layout(engine: Engine, steps: int, rows: int, inputs: int, units: int, reverse: bool) -> Layout:
-    """The layout of a size; made once."""
-    return Layout(engine, steps, rows, inputs, units, reverse)
+        order = list(self.size.eq.slots)
+        numbers = [
+            order.index(s) * self.size.blocks + b for s in slots for b in range(self.size.blocks)
+        ]
+        return np.array(numbers, np.int64) * self.size.ring_stride

@@ -2,96 +2,90 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.kernels.batch_layout import Layout, address
-from tidegate.kernels.batch_plan import Weights
+from tidegate.kernels.batch_engine import PACKING
+from tidegate.kernels.batch_sheet import POSITION
+from tidegate.kernels.batch_sizes import Sizes, Words
 
-__all__ = ["Packing", "packing_back", "packing_forward"]
-
-Words = NDArray[np.int64]
-
-
-@dataclass(eq=False)
-class Packing:
-    """Rows of words, complete but for where weights and scratch lie."""
-
-    rows: list[list[int]] = field(default_factory=list)
-    sources: list[str] = field(default_factory=list)
-    tables: list[Words] = field(default_factory=list)
-
-    def add(
-        self, target: int, source: str, columns: Words, lane_step: int, inner: int, starts: Words,
-        row_step: int,
-    ) -> None:  # fmt: skip
-        """One packing to ``target`` bytes into the scratch."""
-        columns, starts = np.ascontiguousarray(columns), np.ascontiguousarray(starts)
-        if not columns.size:
-            return
-        self.tables += [columns, starts]
-        self.sources.append(source)
-        self.rows.append([
-            target, 0, address(columns), len(columns), lane_step, len(starts), inner,
-            address(starts), row_step,
-        ])  # fmt: skip
-
-    def table(self, weights: Weights, base: int) -> Words:
-        """The table for these weights and this scratch."""
-        table = np.array(self.rows, np.int64).reshape(-1, 9)
-        table[:, 0] += base
-        table[:, 1] = [address(getattr(weights, name)) for name in self.sources]
-        return table
+__all__ = ["address", "backward_packs", "forward_packs"]
 
 
-def packing_forward(layout: Layout) -> Packing:
-    """Input and hidden weights by unit blocks, biases and parameters padded."""
-    eq, plan, to = layout.eq, layout.engine.plan, layout.forward_regions.starts
-    packing = Packing()
-    inputs, width = layout.inputs, layout.width
-    places = range(len(eq.fed_by("input")))
-    packing.add(
-        to["packed_input"], "input", layout.unit_columns(places, inputs), inputs, inputs,
-        np.array([[0, inputs]]), 1,
-    )  # fmt: skip
-    rows = np.array([[0, width]])
-    fed = eq.fed_by("hidden")
-    columns = layout.unit_columns([fed.index(s) for s in plan.first], width)
-    packing.add(to["packed_hidden"], "hidden", columns, width, width, rows, 1)
-    size = layout.blocks * width * layout.block * layout.itemsize
+def address(array: NDArray[Any]) -> int:
+    """Where an array starts."""
+    return int(array.__array_interface__["data"][0])
+
+
+def forward_packs(size: Sizes) -> list[Words]:
+    """Input and hidden weights by unit blocks, biases and parameters padded.
+
+    Returns:
+        the table of packings, then the tables that it points to.
+    """
+    eq, plan, inputs, width = size.eq, size.engine.plan, size.inputs, size.width
+    packs = _Packs()
+    columns = size.unit_columns(range(len(eq.fed_by("input"))), inputs)
+    packs.add("packed_input", 0, "input", columns, inputs, inputs, np.array([[0, inputs]]), 1)
+    rows, fed = np.array([[0, width]]), eq.fed_by("hidden")
+    columns = size.unit_columns([fed.index(s) for s in plan.first], width)
+    packs.add("packed_hidden", 0, "hidden", columns, width, width, rows, 1)
     for n, slot in enumerate(plan.second):
-        columns = layout.unit_columns([fed.index(slot)], width)
-        packing.add(to["packed_second"] + n * size, "hidden", columns, width, width, rows, 1)
-    _add_vectors(packing, layout, to["bias"], "bias", len(eq.fed_by("bias")))
-    _add_vectors(packing, layout, to["unit"], "unit", len(eq.parameters))
-    return packing
+        columns = size.unit_columns([fed.index(slot)], width)
+        to = n * size.blocks * width * size.block
+        packs.add("packed_second", to, "hidden", columns, width, width, rows, 1)
+    packs.add_vectors(size, "bias", len(eq.fed_by("bias")))
+    packs.add_vectors(size, "unit", len(eq.parameters))
+    return packs.tables()
 
 
-def packing_back(layout: Layout) -> Packing:
+def backward_packs(size: Sizes) -> list[Words]:
     """The same weights the other way round, and parameters padded."""
-    eq, plan, to = layout.eq, layout.engine.plan, layout.backward_regions.starts
-    packing = Packing()
-    inputs, width, block = layout.inputs, layout.width, layout.block
-    fed = eq.fed_by("hidden")
-    columns = layout.unit_rows(range(len(eq.hidden)), 1)
-    rows = layout.unit_rows([fed.index(s) for s in plan.first], width)
-    packing.add(to["back_hidden"], "hidden", columns, 1, block, rows, width)
-    start = to["back_second"]
+    eq, plan, inputs, width, block = (
+        size.eq, size.engine.plan, size.inputs, size.width, size.block,
+    )  # fmt: skip
+    packs, fed = _Packs(), eq.fed_by("hidden")
+    columns = size.unit_rows(range(len(eq.hidden)), 1)
+    rows = size.unit_rows([fed.index(s) for s in plan.first], width)
+    packs.add("back_hidden", 0, "hidden", columns, 1, block, rows, width)
+    to = 0
     for gate in plan.gates:
         slots = [fed.index(s) for s in plan.second if eq.second_product[s] == gate]
-        rows = layout.unit_rows(slots, width)
-        packing.add(start, "hidden", columns, 1, block, rows, width)
-        start += len(rows) * block * len(columns) * block * layout.itemsize
+        rows = size.unit_rows(slots, width)
+        packs.add("back_second", to, "hidden", columns, 1, block, rows, width)
+        to += len(rows) * block * len(columns) * block
     columns = np.array([[b, min(block, inputs - b)] for b in range(0, inputs, block)])
-    rows = layout.unit_rows(range(len(eq.fed_by("input"))), inputs)
-    packing.add(to["back_input"], "input", columns, 1, block, rows, inputs)
-    _add_vectors(packing, layout, to["unit"], "unit", len(eq.parameters))
-    return packing
+    rows = size.unit_rows(range(len(eq.fed_by("input"))), inputs)
+    packs.add("back_input", 0, "input", columns, 1, block, rows, inputs)
+    packs.add_vectors(size, "unit", len(eq.parameters))
+    return packs.tables()
 
 
-def _add_vectors(packing: Packing, layout: Layout, target: int, source: str, count: int) -> None:
-    """(count, H) to (count, blocks, block)."""
-    columns = layout.unit_rows(range(count), 1)
-    packing.add(target, source, columns, 1, 1, np.array([[0, 1]]), 1)
+class _Packs:
+    """Rows of words (``batch_engine.PACKING``) and the tables they point to."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[int]] = []
+        self.others: list[Words] = []
+
+    def add(
+        self, to: str, offset: int, source: str, columns: Words, lane_step: int, inner: int,
+        starts: Words, row_step: int,
+    ) -> None:  # fmt: skip
+        columns, starts = (np.ascontiguousarray(t, np.int64) for t in (columns, starts))
+        if columns.size:
+            self.others += [columns, starts]
+            self.rows.append([
+                POSITION[to], offset, POSITION[f"weights_{source}"], address(columns),
+                len(columns), lane_step, len(starts), inner, address(starts), row_step,
+            ])  # fmt: skip
+
+    def add_vectors(self, size: Sizes, name: str, count: int) -> None:
+        """(count, H) to (count, blocks, block)."""
+        columns = size.unit_rows(range(count), 1)
+        self.add(name, 0, name, columns, 1, 1, np.array([[0, 1]]), 1)
+
+    def tables(self) -> list[Words]:
+        return [np.array(self.rows, np.int64).reshape(-1, len(PACKING)), *self.others]

@@ -8,8 +8,7 @@ values as well (the LSTM's c is kept, the GRU's h is its hidden value and not co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +28,13 @@ __all__ = [
     "kept",
     "slots_of_retention",
     "start",
+    "wrong",
 ]
 
 Array = NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Weights:
+class Weights(NamedTuple):
     """A layer's weights as torch holds them; their gradient has the same form.
 
     Attributes:
@@ -70,8 +69,7 @@ class Weights:
         }
 
 
-@dataclass(frozen=True)
-class Saved:
+class Saved(NamedTuple):
     """What :func:`backward` needs of a forward run; plain arrays, nothing is hidden.
 
     ``state`` and ``memory`` hold, for every step, what that step started from: a step at time t
@@ -99,8 +97,7 @@ class Saved:
     reverse: bool
 
 
-@dataclass(frozen=True)
-class Forward:
+class Forward(NamedTuple):
     """A forward run.
 
     Attributes:
@@ -121,8 +118,7 @@ class Forward:
     saved: Saved | None
 
 
-@dataclass(frozen=True)
-class Gradients:
+class Gradients(NamedTuple):
     """d loss / d everything that went in.
 
     Attributes:
@@ -183,10 +179,10 @@ def check(
     equations = derive(cell)
     _check_array("x", x, (None, None, None), x.dtype)
     if x.dtype not in (np.float32, np.float64):
-        raise _wrong("x", "float32 or float64", str(x.dtype))
+        raise wrong("x", "float32 or float64", str(x.dtype))
     steps, rows, inputs = x.shape
     if steps < 1:
-        raise _wrong("x", "at least one step", "none")
+        raise wrong("x", "at least one step", "none")
     hiddens, units = len(equations.hidden), weights.unit.shape[-1]
     for name, shape in Weights.shapes(cell, inputs, units).items():
         _check_array(f"weights.{name}", getattr(weights, name), shape, x.dtype)
@@ -197,7 +193,7 @@ def check(
     if lengths is not None:
         _check_array("lengths", lengths, (rows,), np.dtype(np.int64))
         if rows and not (1 <= lengths.min() and lengths.max() <= steps):
-            raise _wrong("lengths", f"1 to {steps}", f"{lengths.min()} to {lengths.max()}")
+            raise wrong("lengths", f"1 to {steps}", f"{lengths.min()} to {lengths.max()}")
 
 
 def _check_array(
@@ -207,12 +203,13 @@ def _check_array(
         wanted in (None, got) for wanted, got in zip(shape, array.shape, strict=True)
     )
     if not fits:
-        raise _wrong(name, f"shape {shape}", str(array.shape))
+        raise wrong(name, f"shape {shape}", str(array.shape))
     if array.dtype != dtype:
-        raise _wrong(name, str(dtype), str(array.dtype))
+        raise wrong(name, str(dtype), str(array.dtype))
     if not array.flags.c_contiguous:
-        raise _wrong(name, "a C-contiguous array", "a strided one")
+        raise wrong(name, "a C-contiguous array", "a strided one")
 
 
-def _wrong(name: str, expected: str, got: str) -> UsageError:
+def wrong(name: str, expected: str, got: str) -> UsageError:
+    """An error about an array of a call."""
     return UsageError(name, expected, got, "See tidegate.kernels.batch_plan for the form of each.")

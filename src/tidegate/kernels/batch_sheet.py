@@ -9,32 +9,38 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tidegate.kernels.calls import called
+from tidegate.kernels.calls import address_in, called
 from tidegate.kernels.emit import Emitter, Index, Reals, Words
 from tidegate.kernels.vector import LLVM
 
-__all__ = ["NAMES", "POSITION", "Sheet"]
+__all__ = ["NAMES", "POSITION", "TOLD", "Sheet"]
 
+TOLD = (
+    "x", "weights_input", "weights_hidden", "weights_bias", "weights_unit", "hidden0", "memory0",
+    "state", "memory", "saved", "shown", "last_hidden", "last_memory", "flags", "output",
+    "memory_after", "keep", "show", "d_output", "d_last_hidden", "d_last_memory", "d_x",
+    "d_input", "d_hidden", "d_bias", "d_unit", "d_hidden0", "d_memory0",
+)  # fmt: skip
+"""What every call says anew: arrays of the caller, or 0, and what is kept."""
 _SIZES = (
     "steps", "rows", "first_row", "end_row", "inputs", "units", "blocks", "hiddens", "kept",
-    "reverse", "chunk", "keep", "show", "flags", "two_products", "input_slots", "hidden_slots",
-    "second_slots", "carried", "sources",
+    "reverse", "chunk", "two_products", "input_slots", "hidden_slots", "second_slots", "direct",
+    "sources", "gates", "input_blocks", "share", "shares",
 )  # fmt: skip
-_FORWARD = (
-    "x", "state", "memory", "output", "memory_after", "state_start", "memory_start",
-    "packed_input", "packed_hidden", "packed_second", "from_input", "input_stride", "from_hidden",
-    "hidden_stride", "from_second", "gated", "second_gate", "bias", "unit", "saved", "shown",
-    "normal", "spread", "nowhere", "pointwise", "gate", "normalise_first", "normalise_second",
+_FIXED = (
+    "packs", "pack_count", "nowhere", "pointwise", "gate", "normalise_first",
+    "normalise_second", "second_gate", "state_start", "memory_start", "input_stride",
+    "hidden_table", "second_table", "second_counts", "input_table", "ring_stride",
+    "pointwise_back", "gate_back", "normalise_back_first", "normalise_back_second", "jobs",
+    "job_count", "source_targets",
 )  # fmt: skip
-_BACKWARD = (
-    "d_output", "back_hidden", "back_second", "back_input", "carry", "stash", "ring",
-    "ring_stride", "hidden_table", "second_table", "second_counts", "gates", "input_table",
-    "d_gated", "gated_ring", "pointwise_back", "gate_back", "normalise_back_first",
-    "normalise_back_second", "d_x", "d_x_blocks", "input_blocks", "jobs", "job_count", "parts",
-    "part_sums", "sums", "share", "shares",
+_SCRATCH = (
+    "packed_input", "packed_hidden", "packed_second", "from_input", "from_hidden", "from_second",
+    "gated", "normal", "spread", "bias", "unit", "back_hidden", "back_second", "back_input",
+    "carry", "stash", "ring", "d_gated", "gated_ring", "d_x_blocks", "parts", "part_sums",
 )  # fmt: skip
 
-NAMES = (*_SIZES, *_FORWARD, *_BACKWARD)
+NAMES = (*TOLD, *_SIZES, *_FIXED, *_SCRATCH)
 POSITION = {name: k for k, name in enumerate(NAMES)}
 
 
@@ -51,6 +57,10 @@ class Sheet:
     def reals(self, name: str) -> Reals:
         """The numbers at an address."""
         return self.words.reals(POSITION[name], self.code.precision)
+
+    def word(self, position: Index) -> Reals:
+        """The numbers at the address in a word whose position is only known at run time."""
+        return address_in(self.words, position).reals(0, self.code.precision)
 
     def table(self, name: str) -> Words:
         """The words at an address."""

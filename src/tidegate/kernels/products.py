@@ -41,9 +41,9 @@ every o where its first row starts and how many it has; rows are ``row_step`` ap
 ``lane_step``. What is beyond either becomes 0.
 """
 FOLD: Kinds = {
-    "target": Reals, "source": Reals, "rows": Index, "columns": Index, "target_row": Index,
+    "target": Reals, "source": Reals, "rows": Index, "columns": Index, "add": Index,
 }  # fmt: skip
-"""target[row, column] += source[column, row] for a block of up to 64 bytes of rows."""
+"""target[row, column] (+)= source[column, row] for a block of rows or less."""
 
 
 @dataclass(frozen=True)
@@ -148,10 +148,13 @@ def _pack_row(
 
 def _fold(module: LLVM, tiling: Tiling, precision: Precision) -> LLVM:
     code = Emitter(module, "fold", FOLD, precision)
-    target, source, rows, columns, target_row = code.arguments
+    target, source, rows, columns, add = code.arguments
     with code.loop(rows) as row:
-        line = target.at(row * target_row)
-        with code.loop(columns) as column:
-            value = line.load(column) + source.load(column * tiling.block + row)
-            line.store(value, column)
+        line = target.at(row * columns)
+        with code.either(add >= 1) as (more, anew):
+            with more, code.loop(columns) as column:
+                value = line.load(column) + source.load(column * tiling.block + row)
+                line.store(value, column)
+            with anew, code.loop(columns) as column:
+                line.store(source.load(column * tiling.block + row), column)
     return internal(code)
