@@ -1,8 +1,9 @@
 """Trained networks let go at borders nobody showed them.
 
-Not every network does so by every definition: of 20 networks on Reber strings the events of E_t
-lay within 2 steps of borders beyond shifted ones in 16, those of D_t in all 20; the others let go
-at another fixed place of the string. The tests ask for less than was measured.
+Not every network does so by every definition: of 40 networks on Reber strings (seeds 1000 and on)
+the events of E_t met borders within 2 steps, p <= 0.01, in 35 and those of D_t in 36; of 20 on a
+switching mean those of E_t in 18. The others let go at another fixed place of the string. The
+tests ask for less than was measured.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tidegate.cells import LSTM
 from tidegate.kernels.recording import record_frozen
 from tidegate.kernels.reference import Online
 
-SEEN, TESTED, NETWORKS = 50_000, 2000, 6
+SEEN, TESTED = 50_000, 2000
 
 
 def trained(network, loss, rate: float, xs, targets, seed: int, test) -> Trace:
@@ -55,31 +56,34 @@ def switching_mean(seed: int) -> tuple[Trace, np.ndarray]:
     return trace, borders
 
 
-def aligned(trace: Trace, borders: np.ndarray, scores: np.ndarray) -> memory.Alignment:
+def p_value(trace: Trace, borders: np.ndarray, scores: np.ndarray) -> float:
+    """Of the events of a score; 1 where it has none."""
     events = [event.step for event in memory.events_of(scores)]
-    return memory.align(events, borders, trace.steps, within=2, shifts=199)
+    found = events and memory.align(events, borders, trace.steps, within=2, shifts=199)
+    return found.p_value if found else 1.0
 
 
-@pytest.mark.parametrize("stream", [reber, switching_mean], ids=lambda s: s.__name__)
-def test_events_lie_at_borders_beyond_shifted_ones(stream) -> None:
-    found = [
-        aligned(trace, borders, memory.forget_score(trace))
-        for trace, borders in map(stream, range(NETWORKS))
-    ]
-    assert sum(a.p_value <= 0.01 for a in found) >= NETWORKS // 2
-    assert np.mean([a.f1 for a in found]) > np.mean([a.shifted.mean() for a in found]) + 0.05
+@pytest.mark.parametrize(
+    ("stream", "networks", "least"), [(reber, 10, 4), (switching_mean, 6, 3)], ids=["reber", "mean"]
+)
+def test_events_lie_at_borders_beyond_shifted_ones(stream, networks: int, least: int) -> None:
+    pairs = map(stream, range(networks))
+    values = [p_value(trace, borders, memory.forget_score(trace)) for trace, borders in pairs]
+    assert sum(p <= 0.01 for p in values) >= least
 
 
 def test_what_is_lost_marks_borders_of_reber_strings() -> None:
-    found = [aligned(trace, borders, memory.loss(trace)) for trace, borders in map(reber, range(3))]
-    assert sum(a.p_value <= 0.01 for a in found) >= 2
+    values = [
+        p_value(trace, borders, memory.loss(trace)) for trace, borders in map(reber, range(4))
+    ]
+    assert sum(p <= 0.01 for p in values) >= 2
 
 
 def test_a_trained_network_knows_nothing_of_random_borders() -> None:
     trace, _ = reber(0)
-    scores = memory.forget_score(trace)
+    scores = memory.loss(trace)
     values = [
-        aligned(trace, np.flatnonzero(np.random.default_rng(seed).random(TESTED) < 0.08), scores)
+        p_value(trace, np.flatnonzero(np.random.default_rng(seed).random(TESTED) < 0.08), scores)
         for seed in range(40)
     ]
-    assert 0.25 < np.mean([a.p_value for a in values]) < 0.75
+    assert 0.25 < np.mean(values) < 0.75

@@ -88,10 +88,11 @@ def align(
 
 def _checked(name: str, given: Sequence[int] | Array, steps: int) -> Steps:
     found = np.unique(np.asarray(given, np.int64))
-    if not len(found) or found[0] < 0 or found[-1] >= steps:
+    if not len(found):
+        raise UsageError(name, "at least one", "none", "Nothing can be aligned with nothing.")
+    if found[0] < 0 or found[-1] >= steps:
         raise UsageError(
-            name, f"at least one index from 0 to below {steps}",
-            f"{len(found)} from {found.min(initial=0)} to {found.max(initial=0)}",
+            name, f"indices from 0 to below {steps}", f"{found[0]} to {found[-1]}",
             "Subtract the Trace's meta.start from an event's step.",
         )  # fmt: skip
     return found
