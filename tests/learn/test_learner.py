@@ -281,3 +281,16 @@ def test_single_targets_may_be_plain_numbers():
     listed.learn(np.array([0.5], np.float32), [1])
     assert bits(plain) == bits(listed)
     assert plain.run(np.zeros((0, 1)), []).shape == (0, 1)
+
+
+@pytest.mark.parametrize("target", [["a"], "five", [[1.0], [2.0, 3.0]]], ids=str)
+def test_a_target_that_is_no_number_is_refused(target):
+    learner = Learner(Network(inputs=1, outputs=1, units=2))
+    with pytest.raises(UsageError, match="Learner target: expected numbers, got"):
+        learner.learn([0.0], target)
+
+
+@pytest.mark.parametrize("dtype", ["banana", np.int32, np.float16], ids=str)
+def test_a_dtype_without_kernels_is_refused(dtype):
+    with pytest.raises(UsageError, match="Learner dtype: expected float32 or float64"):
+        Learner(Network(inputs=1, outputs=1, units=2), dtype=dtype)

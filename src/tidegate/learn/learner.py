@@ -175,7 +175,7 @@ class Learner:
         self.capped += int(np.count_nonzero(flags & CAPPED))
 
     def _wanted(self, target: ArrayLike, axes: int) -> Array:
-        wanted = np.asarray(target, np.float64)
+        wanted = _numbers("target", target)
         if wanted.ndim == axes - 1 and self._targets == 1:
             wanted = wanted[..., None]
         return _shaped("target", wanted, axes, self._targets)
@@ -207,11 +207,15 @@ class Predictor:
 
 
 def _float_type(dtype: Any) -> Any:
-    if np.dtype(dtype) not in (np.float32, np.float64):
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        found = None
+    if found not in (np.float32, np.float64):
         raise UsageError(
-            "Learner dtype", "float32 or float64", str(np.dtype(dtype)), "Try dtype=np.float32."
+            "Learner dtype", "float32 or float64", str(found or dtype), "Try dtype=np.float32."
         )
-    return np.dtype(dtype).type
+    return found.type
 
 
 def _targets(loss: Loss, outputs: int) -> int:
@@ -227,13 +231,17 @@ def _targets(loss: Loss, outputs: int) -> int:
     return targets
 
 
-def _shaped(name: str, values: ArrayLike, axes: int, size: int) -> Array:
+def _numbers(name: str, values: ArrayLike) -> Array:
     try:
-        array = np.asarray(values, np.float64)
+        return np.asarray(values, np.float64)
     except (TypeError, ValueError) as error:
         raise UsageError(
             f"Learner {name}", "numbers", repr(values)[:60], "Give a NumPy array or a list."
         ) from error
+
+
+def _shaped(name: str, values: ArrayLike, axes: int, size: int) -> Array:
+    array = _numbers(name, values)
     if array.ndim != axes or array.shape[-1] != size:
         expected = f"({size},)" if axes == 1 else f"(steps, {size})"
         raise UsageError(
