@@ -115,7 +115,8 @@ def test_shapes_and_types(task: Task) -> None:
     assert block.alphabet == task.inputs == len(task.alphabet)
     assert (block.inputs.sum(axis=1) == 1).all()
     assert np.array_equal(block.inputs.argmax(axis=1), block.symbols)
-    assert block.legal[np.arange(300), block.targets].all()
+    asked = block.legal.any(axis=1)
+    assert block.legal[np.arange(300), block.targets][asked].all()
     assert block.starts[0]
 
 
@@ -125,7 +126,7 @@ def test_the_oracle_is_right_at_every_step(task: Task, seed: int) -> None:
     block = task.stream(seed).block(20_000)
     predictions = task.oracle(block.symbols)
     assert predictions.dtype == np.float32
-    assert np.allclose(predictions.sum(axis=1), 1)
+    assert np.allclose(predictions.sum(axis=1), block.legal.any(axis=1))
     assert task.score(predictions, block) == 1.0
     assert np.array_equal(predictions > 0, block.legal)
 
@@ -136,7 +137,7 @@ def test_forgetting_the_past_is_not_enough(task: Task) -> None:
     block = task.stream(5).block(20_000)
     table = np.zeros((task.inputs, task.outputs))
     np.add.at(table, (block.symbols, block.targets), 1)
-    assert 0.2 < task.score(table[block.symbols], block) < 0.95
+    assert 1 / (2 * task.outputs) < task.score(table[block.symbols], block) < 0.95
 
 
 @every_task

@@ -1,0 +1,124 @@
+"""What ``tidegate reproduce`` does: which trials are wanted, how they go, what they came to."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from tidegate._core.errors import UsageError
+from tidegate.experiments import Experiment, Job, Line, Trial, experiments, named, run
+from tidegate.experiments.page import write_page
+from tidegate.experiments.table import HEADS, cells, lines, table_json, unmet
+
+UNMET = 5  #: exit code where a claim that should hold does not
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The options of the command as they were given; None where the experiment decides."""
+
+    name: str
+    rows: tuple[str, ...]
+    trials: int | None
+    seed: int
+    budget: int | None
+    quick: bool
+    processes: int | None
+    save: str | None
+    page: str | None
+    format: str
+
+
+def listed() -> str:
+    """Every experiment: its name, what it is, and what a budget counts.
+
+    >>> "cerg" in listed()
+    True
+    """
+    found = experiments()
+    width = max(map(len, found))
+    return "\n".join(
+        f"{name:{width}}  {e.title} ({e.trials} trials of {e.budget:,} {e.unit})"
+        for name, e in found.items()
+    )
+
+
+def reproduced(wish: Wish) -> int:
+    """Run what is wished and print the table; the exit code."""
+    experiment = named(wish.name)
+    trials, budget = _size(wish, experiment)
+    jobs = _jobs(wish, experiment, trials, budget)
+    folder = Path(wish.save or Path("results") / wish.name)
+    finished = _watched(experiment, jobs, folder, wish.processes or os.cpu_count() or 1)
+    found = lines(experiment, finished, shortened=budget < experiment.budget)
+    if wish.page:
+        write_page(Path(wish.page), experiment, found, finished, wish.seed)
+    if wish.format == "json":
+        click.echo(json.dumps(table_json(experiment, found)))
+    else:
+        _print(experiment, found, budget)
+    failed = unmet(found)
+    if failed:
+        click.echo(f"Should hold and does not: {', '.join(failed)}", err=True)
+    return UNMET if failed else 0
+
+
+def _size(wish: Wish, experiment: Experiment) -> tuple[int, int]:
+    """Trials of a row and the budget of each."""
+    trials, budget = experiment.trials, experiment.budget
+    if wish.quick:
+        trials, budget = experiment.quick
+    return wish.trials or trials, wish.budget or budget
+
+
+def _jobs(wish: Wish, experiment: Experiment, trials: int, budget: int) -> list[Job]:
+    """All rows of the first seed, then of the next: a run that is broken off has some of each."""
+    known = [row.name for row in experiment.rows()]
+    for row in wish.rows:
+        if row not in known:
+            raise UsageError("--row", f"one of {', '.join(known)}", repr(row), "Copy its name.")
+    wanted = [row for row in known if not wish.rows or row in wish.rows]
+    seeds = range(wish.seed, wish.seed + trials)
+    return [Job(row, seed, budget) for seed in seeds for row in wanted]
+
+
+def _watched(
+    experiment: Experiment, jobs: list[Job], folder: Path, processes: int
+) -> dict[Job, Trial]:
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(
+        *columns, TimeElapsedColumn(), console=console, disable=not console.is_terminal
+    ) as progress:
+        bar = progress.add_task(experiment.name, total=len(jobs))
+
+        def heard(job: Job, trial: Trial) -> None:
+            progress.advance(bar)
+            if not console.is_terminal:
+                what = "solved" if trial.solved else "not solved"
+                where = "" if trial.streams is None else f" in {trial.streams:,} streams"
+                click.echo(
+                    f"{job.row} seed {job.seed}: {what}, {trial.symbols:,} symbols{where}", err=True
+                )
+
+        return run(experiment, jobs, folder, processes, heard)
+
+
+def _print(experiment: Experiment, found: list[Line], budget: int) -> None:
+    table = Table(title=f"{experiment.title}; {budget:,} {experiment.unit}", title_justify="left")
+    for head in [*HEADS, experiment.measure, "published", "verdict"]:
+        table.add_column(head)
+    for line in found:
+        table.add_row(*cells(line))
+    Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200).print(table)
+    for line in found:
+        if line.row.note:
+            click.echo(f"{line.row.name}: {line.row.note}")

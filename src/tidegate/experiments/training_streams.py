@@ -1,0 +1,232 @@
+"""The protocol of 2000: training streams that end at the first error, a test after each.
+
+A training stream starts with empty memories at the beginning of a string and ends with the first
+wrong prediction, or at its limit. After it the weights are frozen and ten fresh test streams are
+run in the same way; the net is perfect if no test stream ends before its limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tidegate.experiments.criteria import Criterion
+from tidegate.kernels.plan import Array
+from tidegate.learn import Learner
+from tidegate.tasks import State, Task
+from tidegate.tasks.arrays import Bools
+
+__all__ = ["Outcome", "Protocol", "Source", "run_protocol"]
+
+TESTS = 10
+_AHEAD = 4096
+_SHORT, _LONG = 16, 2048
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What the streams are, when a prediction is right, and when to stop.
+
+    Attributes:
+        task: whose strings make the streams.
+        criterion: when a prediction is right; steps that ask nothing are.
+        limit: questions of the longest stream, in training and in tests; where every symbol asks
+            for the next one, these are symbols.
+        streams: training streams at most.
+        resets: whether memories are emptied at the beginning of every string (external reset).
+        fresh_rate: whether the learning rate's schedule begins anew with every training stream.
+        next_symbol: whether the target is the one symbol that comes, not all that could.
+        update_on_error: whether the step that ends a training stream is learned from.
+        test_every: symbols to be learned between tests; 0 means a test after every stream.
+    """
+
+    task: Task
+    criterion: Criterion
+    limit: int = 100_000
+    streams: int = 30_000
+    resets: bool = False
+    fresh_rate: bool = False
+    next_symbol: bool = False
+    update_on_error: bool = True
+    test_every: int = 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one net.
+
+    Attributes:
+        solved: whether all ten tests of one occasion were perfect.
+        streams, symbols: trained until then, or in all.
+        retest: whether ten further fresh test streams were perfect; None if not solved.
+        test_length: mean length of the last ten test streams, in questions.
+    """
+
+    solved: bool
+    streams: int
+    symbols: int
+    retest: bool | None
+    test_length: float
+
+
+class Source:
+    """Strings of a task, one stream after the other, each from the beginning of a string."""
+
+    def __init__(self, protocol: Protocol, seed: int) -> None:
+        self._protocol = protocol
+        self._state: State = protocol.task.start(seed)
+        self._at = self._size = 0
+
+    def begin(self) -> None:
+        """Pass over what is left of a string."""
+        while True:
+            if self._at == self._size:
+                self._read()
+            ahead = np.flatnonzero(self.starts[self._at :])
+            if ahead.size:
+                self._at += int(ahead[0])
+                return
+            self._at = self._size
+
+    def peek(self, steps: int, questions: int) -> slice:
+        """The place of symbols to come, one at least; ``take`` moves past them.
+
+        Args:
+            steps: symbols at most.
+            questions: of these among them, at most.
+        """
+        if self._at == self._size:
+            self._read()
+        piece = slice(self._at, min(self._at + steps, self._size))
+        if steps <= questions:
+            return piece
+        asking = np.flatnonzero(self.asked[piece])
+        if len(asking) < questions:
+            return piece
+        return slice(self._at, self._at + int(asking[questions - 1]) + 1)
+
+    def take(self, steps: int) -> None:
+        """Move on."""
+        self._at += steps
+
+    def _read(self) -> None:
+        block, self._state = self._protocol.task.block(self._state, _AHEAD)
+        self.inputs = block.inputs.astype(np.float64)
+        self.legal, self.starts = block.legal, block.starts
+        self.asked: Bools = np.asarray(block.legal.any(axis=1))
+        wanted = block.legal
+        if self._protocol.next_symbol:
+            wanted = np.eye(block.legal.shape[1], dtype=np.bool_)[block.targets]
+        self.targets = np.where(self.asked[:, None], wanted, np.nan)
+        self.unknown = np.full(self.targets.shape, np.nan)
+        self._at, self._size = 0, len(self.inputs)
+
+
+def run_protocol(net: Learner, protocol: Protocol, seeds: np.random.SeedSequence) -> Outcome:
+    """Train ``net`` by the protocol until it is perfect or the streams are used up."""
+    training, testing = (int(s) for s in seeds.generate_state(2))
+    trained, tested = Source(protocol, training), Source(protocol, testing)
+    symbols = waiting = 0
+    for streams in range(1, protocol.streams + 1):
+        learned = train(net, protocol, trained)
+        symbols, waiting = symbols + learned, waiting + learned
+        if waiting < protocol.test_every:
+            continue
+        waiting = 0
+        if _perfect(net, protocol, tested):
+            retest = _perfect(net, protocol, tested)
+            return Outcome(True, streams, symbols, retest, _mean_length(net, protocol, tested))
+    length = _mean_length(net, protocol, tested)
+    return Outcome(False, protocol.streams, symbols, None, length)
+
+
+def train(net: Learner, protocol: Protocol, source: Source) -> int:
+    """One training stream; its length in symbols, the wrong one included."""
+    _empty(net, protocol.fresh_rate)
+    source.begin()
+    done, symbols, size = 0, 0, _SHORT
+    while done < protocol.limit:
+        piece = source.peek(size, protocol.limit - done)
+        before = net.state
+        right = _predictions_right(net, protocol, source, piece, source.targets)
+        if not right.all():
+            wrong = int(right.argmin())
+            kept = wrong + protocol.update_on_error
+            # What was learned beyond the error is undone: the stream had ended there.
+            net.state = before
+            _run(net, protocol, source, slice(piece.start, piece.start + kept), source.targets)
+            source.take(wrong + 1)
+            return symbols + wrong + 1
+        source.take(len(right))
+        symbols, done = symbols + len(right), done + int(source.asked[piece].sum())
+        size = min(2 * size, _LONG)
+    return symbols
+
+
+def test_length(net: Learner, protocol: Protocol, source: Source) -> int:
+    """Right answers of one test stream before the first wrong one, up to the limit.
+
+    Targets that are not known teach nothing, so the weights stay as they are.
+    """
+    net.forget()
+    source.begin()
+    done, size = 0, _SHORT
+    while done < protocol.limit:
+        piece = source.peek(size, protocol.limit - done)
+        right = _predictions_right(net, protocol, source, piece, source.unknown)
+        wrong = len(right) if right.all() else int(right.argmin())
+        done += int(source.asked[piece][:wrong].sum())
+        if wrong < len(right):
+            source.take(wrong + 1)
+            return done
+        source.take(wrong)
+        size = min(2 * size, _LONG)
+    return done
+
+
+def _perfect(net: Learner, protocol: Protocol, source: Source) -> bool:
+    return all(test_length(net, protocol, source) == protocol.limit for _ in range(TESTS))
+
+
+def _mean_length(net: Learner, protocol: Protocol, source: Source) -> float:
+    return float(np.mean([test_length(net, protocol, source) for _ in range(TESTS)]))
+
+
+def _empty(net: Learner, fresh_rate: bool) -> None:
+    net.forget()
+    if fresh_rate:
+        state = net.state
+        state.counts[1] = 0
+        net.state = state
+
+
+def _predictions_right(
+    net: Learner, protocol: Protocol, source: Source, piece: slice, targets: Array
+) -> Bools:
+    outputs = _run(net, protocol, source, piece, targets)
+    right: Bools = protocol.criterion(outputs, source.legal[piece]) | ~source.asked[piece]
+    return right
+
+
+def _run(
+    net: Learner, protocol: Protocol, source: Source, piece: slice, targets: Array
+) -> npt.NDArray[Any]:
+    if not protocol.resets:
+        return net.run(source.inputs[piece], targets[piece])
+    outputs = [net.run(source.inputs[:0], targets[:0])]
+    for string in _strings(source.starts, piece):
+        if source.starts[string.start]:
+            net.forget()
+        outputs.append(net.run(source.inputs[string], targets[string]))
+    return np.concatenate(outputs)
+
+
+def _strings(starts: Bools, piece: slice) -> Iterator[slice]:
+    """A piece cut where strings begin."""
+    cuts = piece.start + np.flatnonzero(starts[piece])
+    edges = np.unique([piece.start, *cuts, piece.stop])
+    return (slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True))
