@@ -91,5 +91,5 @@ def check_state(state: tuple[Tensor, ...], shapes: Sequence[tuple[int, ...]]) ->
 
 
 def _is_probability(value: object) -> bool:
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return real and 0 <= float(value) <= 1  # type: ignore[arg-type]
+    number = float(value)  # type: ignore[arg-type]
+    return isinstance(value, numbers.Number) and not isinstance(value, bool) and 0 <= number <= 1

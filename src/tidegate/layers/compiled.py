@@ -113,14 +113,15 @@ class _Sequence(torch.autograd.Function):
         if call.trace:
             traced |= {"saved.state": saved[0], "saved.memory": saved[1]}
         ctx.call, ctx.inputs = call, len(tensors)
-        ctx.save_for_backward(*tensors, *saved)
+        # The output may lie in what is saved: who changes it in place must be told by torch.
+        ctx.save_for_backward(*tensors, *saved, outputs[0])
         ctx.set_materialize_grads(False)
         return outputs
 
     @staticmethod
     def backward(ctx: Any, *errors: Tensor | None) -> Any:
         everything = ctx.saved_tensors
-        tensors, saved = everything[: ctx.inputs], everything[ctx.inputs :]
+        tensors, saved = everything[: ctx.inputs], everything[ctx.inputs : -1]
         needs = ctx.needs_input_grad[2:]
         if torch.is_grad_enabled():
             return None, None, *_eager_backward(ctx.call, tensors, errors, needs)

@@ -238,6 +238,7 @@ def _tensor(value: Tensor | float, like: Tensor, units: int) -> Tensor:
     return torch.full((len(like), units), value, dtype=like.dtype, device=like.device)
 
 
+@torch.no_grad()
 def _recorded(cell: Cell, moments: list[_Moment | None]) -> Record:
     done = [moment for moment in moments if moment is not None]
     like = next(iter(done[0].slots.values()))

@@ -31,8 +31,9 @@ _FLAGS = "Tensor? reset, str cell, bool reverse"
     schema=f"({_INPUTS}, {_FLAGS}) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
 )
 def _forward(*arguments: Any) -> Tensors:
-    outputs, saved, _ = compiled.forward(*_taken(arguments))
-    return *outputs, *saved
+    (hidden, *last), saved, _ = compiled.forward(*_taken(arguments))
+    # The results of an operator may not share memory, and hidden may lie in what is saved.
+    return hidden.clone(), *last, *saved
 
 
 @torch.library.custom_op(

@@ -132,7 +132,8 @@ def opened(
     if isinstance(input, PackedSequence):
         return _opened_packed(input, reset, lengths)
     if input.dim() not in (2, 3):
-        raise ValueError(f"{owner}: Expected input to be 2D or 3D, got {input.dim()}D instead")
+        got = f"{input.dim()}D tensor" if owner == "RNN" else f"{input.dim()}D"  # as torch words it
+        raise ValueError(f"{owner}: Expected input to be 2D or 3D, got {got} instead")
     form = Batch(batch_first) if input.dim() == 3 else Single()
     x = form.steps(input)
     if reset is not None:
