@@ -11,25 +11,18 @@ the sizes alone, so they too have the same bits for any number of threads.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from tidegate.calculus import derive
 from tidegate.cells.base import Cell
-from tidegate.kernels import batch_reference
-from tidegate.kernels.batch_engine import engine
+from tidegate.kernels import batch_call, batch_reference
 from tidegate.kernels.batch_forward import INACTIVE, RESET
-from tidegate.kernels.batch_layout import NO_ERRORS, Layout
+from tidegate.kernels.batch_layout import Layout
 from tidegate.kernels.batch_packing import address
-from tidegate.kernels.batch_plan import Array, Forward, Gradients, Saved, Weights
-from tidegate.kernels.batch_sizes import Sizes
-from tidegate.kernels.batch_threads import run_backward, run_forward
-from tidegate.kernels.cpu import Target, host
+from tidegate.kernels.batch_plan import Array, Forward, Gradients, Saved, Weights, check
+from tidegate.kernels.cpu import Target
 from tidegate.kernels.engine import reference
-from tidegate.kernels.vector import DOUBLE, SINGLE
 
 __all__ = ["Forward", "Gradients", "Saved", "Weights", "backward", "forward"]
 
@@ -77,33 +70,29 @@ def forward(
             cell, weights, x, hidden0, memory0, reset=reset, lengths=lengths, reverse=reverse,
             saving=saving, trace=trace,
         )  # fmt: skip
-    steps, rows, inputs = x.shape
-    layout = _layout(cell, x.dtype, x.shape, weights.unit.shape, reverse, target)
+    if x.ndim != 3 or weights.unit.ndim != 2:
+        check(cell, weights, x, hidden0, memory0, reset, lengths)
+    layout = batch_call.layout(cell, x.dtype, x.shape, weights.unit.shape[1], reverse, target)
     layout.check(weights, x, hidden0, memory0, reset, lengths)
-    plan, width, units = layout.engine.plan, layout.size.width, layout.size.units
     beyond, flags, seen = _limits(x, reset, lengths)
-    empty, dtype = np.empty, x.dtype
-    state = empty((steps + 1, rows, width), dtype)
-    memory = empty((steps + 1, rows, len(plan.kept) * units), dtype)
-    last_hidden, last_memory = empty(hidden0.shape, dtype), empty(memory0.shape, dtype)
-    keep = saving or trace
-    saved = empty((steps, rows, keep * len(plan.saved), units), dtype)
-    shown = empty((steps, rows, trace * len(plan.shown), units), dtype)
+    dtype, none = x.dtype, (x.shape[0], x.shape[1], 0, 0)
+    state, memory = np.empty(layout.state, dtype), np.empty(layout.memory, dtype)
+    last_hidden, last_memory = np.empty(layout.hiddens, dtype), np.empty(layout.kept, dtype)
+    saved = np.empty(layout.saved if saving or trace else none, dtype)
+    shown = np.empty(layout.shown if trace else none, dtype)
     output = state[:-1] if reverse else state[1:]
     after = memory[:-1] if reverse else memory[1:]
+    masked = {}
     if flags is not None:
         output, after = np.zeros_like(output), np.empty_like(after)
-    if rows:
-        space = layout.forward_shelf.take()
-        w_input, w_hidden, w_bias, w_unit = map(address, weights)
-        masked = (0, 0, 0) if flags is None else (address(flags), address(output), address(after))
-        space.tell(
-            address(seen), w_input, w_hidden, w_bias, w_unit, address(hidden0), address(memory0),
-            address(state), address(memory), address(saved), address(shown),
-            address(last_hidden), address(last_memory), *masked, keep, trace, *NO_ERRORS,
+        masked = dict(zip(_MASKED, map(address, (flags, output, after)), strict=True))
+    if x.shape[1]:
+        batch_call.forward_at(
+            layout, address(seen), _addresses(weights), address(hidden0), address(memory0),
+            address(state), address(memory), address(saved) if saving or trace else 0,
+            address(shown) if trace else 0, address(last_hidden), address(last_memory),
+            threads=threads, **masked,
         )  # fmt: skip
-        run_forward(layout, space, threads)
-        layout.forward_shelf.give_back(space)
     if beyond is not None:
         output[beyond] = 0
     found = None
@@ -136,47 +125,35 @@ def backward(
             saved, d_hidden, d_last_hidden, d_last_memory, needs_x=needs_x
         )
     x, weights, reverse = saved.x, saved.weights, saved.reverse
-    rows = x.shape[1]
-    layout = _layout(saved.cell, x.dtype, x.shape, weights.unit.shape, reverse, target)
+    units = weights.unit.shape[1]
+    layout = batch_call.layout(saved.cell, x.dtype, x.shape, units, reverse, target)
     layout.check_saved(saved)
     d_hidden, d_last_hidden, d_last_memory = layout.errors(d_hidden, d_last_hidden, d_last_memory)
     _, flags, seen = _limits(x, saved.reset, saved.lengths)
-    empty, dtype = np.empty if rows else np.zeros, x.dtype
-    into = [empty(w.shape, dtype) for w in weights]
+    empty, dtype = np.empty if x.shape[1] else np.zeros, x.dtype
+    into = Weights(*(empty(w.shape, dtype) for w in weights))
     d_hidden0, d_memory0 = empty(layout.hiddens, dtype), empty(layout.kept, dtype)
     d_x = empty(x.shape, dtype) if needs_x else None
-    if rows:
-        space = layout.backward_shelf.take()
-        w_input, w_hidden, w_bias, w_unit = map(address, weights)
-        space.tell(
-            address(seen), w_input, w_hidden, w_bias, w_unit, 0, 0,
-            address(saved.state), address(saved.memory), address(saved.values), 0,
-            0, 0, 0 if flags is None else address(flags), 0, 0, 0, 0,
-            address(d_hidden), _address(d_last_hidden), _address(d_last_memory), _address(d_x),
-            *map(address, into), address(d_hidden0), address(d_memory0),
+    if x.shape[1]:
+        batch_call.backward_at(
+            layout, address(seen), _addresses(weights), address(saved.state),
+            address(saved.memory), address(saved.values), address(d_hidden),
+            _address(d_last_hidden), _address(d_last_memory), _address(d_x), _addresses(into),
+            address(d_hidden0), address(d_memory0), flags=_address(flags), threads=threads,
         )  # fmt: skip
-        run_backward(layout, space, threads)
-        layout.backward_shelf.give_back(space)
-    return Gradients(d_x, Weights(*into), d_hidden0, d_memory0)
+    return Gradients(d_x, into, d_hidden0, d_memory0)
+
+
+_MASKED = ("flags", "output", "memory_after")
 
 
 def _address(array: Array | None) -> int:
     return 0 if array is None else address(array)
 
 
-@lru_cache(maxsize=256)
-def _layout(
-    cell: Cell,
-    dtype: np.dtype[Any],
-    x: tuple[int, ...],
-    unit: tuple[int, ...],
-    reverse: bool,
-    target: Target | None,
-) -> Layout:
-    steps, rows, inputs = x
-    precision = SINGLE if dtype == np.float32 else DOUBLE
-    code = engine(cell, precision, target or host())
-    return Layout(Sizes(code, steps, max(rows, 1), inputs, unit[-1], reverse), rows)
+def _addresses(weights: Weights) -> tuple[int, int, int, int]:
+    by_input, by_hidden, bias, unit = weights
+    return address(by_input), address(by_hidden), address(bias), address(unit)
 
 
 def _limits(

@@ -60,7 +60,8 @@ def _chunk_steps(module: LLVM, step: LLVM, tiling: Tiling, precision: Precision)
     with code.loop(count) as k:
         time = first_time + (count - 1 - k) + reverse * (k * 2 + 1 - count)
         row = (time - first_time) * sheet.index("rows")
-        call(code, step, [words, time, time + reverse, row])
+        before = time + reverse
+        call(code, step, [words, time, before, before - 1 + reverse * 2, row])
     with code.when((number * sheet.index("chunk") + count) >= sheet.index("steps")):
         give_errors(code, sheet, tiling)
     code.finish()
@@ -69,13 +70,13 @@ def _chunk_steps(module: LLVM, step: LLVM, tiling: Tiling, precision: Precision)
 
 def _step_back(module: LLVM, products: Products, tiling: Tiling, precision: Precision) -> LLVM:
     code = Emitter(module, "step_back", BACK, precision)
-    words, time, before, ring_row = code.arguments
+    words, time, before, after, ring_row = code.arguments
     sheet = Sheet(code, words)
     carry, stash, ring = (sheet.reals(n) for n in ("carry", "stash", "ring"))
     rows, block = sheet.index("rows"), tiling.block
     carried = carried_blocks(sheet)
     copy_blocks(code, sheet, tiling, time, INACTIVE, carry, stash, carried)
-    moment = [words, time, before, ring_row]
+    moment = [words, time, before, after, ring_row]
     call(code, sheet.function("pointwise_back", BACK.values()), moment)
     with code.when(sheet.index("two_products") >= 1):
         _second_products(code, sheet, products, tiling, ring_row)

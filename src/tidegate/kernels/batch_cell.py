@@ -14,7 +14,7 @@ import llvmlite.ir as ir  # type: ignore[import-untyped]
 
 from tidegate.calculus.graph import Node
 from tidegate.kernels.batch_sheet import Sheet
-from tidegate.kernels.calls import Kinds
+from tidegate.kernels.calls import Kinds, prefetch
 from tidegate.kernels.cell_plan import CellPlan
 from tidegate.kernels.emit import Emitter, Index, Reals, Words
 from tidegate.kernels.pointwise import values
@@ -32,8 +32,11 @@ STEP: Kinds = {
 ``before`` and ``after`` are the blocks of state, ``input_row`` is row 0 of this time in
 ``from_input``, ``hidden_block`` the first unit block that ``from_hidden`` holds.
 """
-BACK: Kinds = {"sheet": Words, "time": Index, "before": Index, "ring_row": Index}
-"""The way back of one step; ``ring_row`` is row 0 of this time in the ring."""
+BACK: Kinds = {
+    "sheet": Words, "time": Index, "before": Index, "after": Index, "ring_row": Index,
+}  # fmt: skip
+"""The way back of one step: ``after`` is the block that the next one, in time before, reads;
+``ring_row`` is row 0 of this time in the ring."""
 
 
 CELL_FUNCTIONS = ("pointwise", "pointwise_back", "gate", "gate_back")
@@ -95,6 +98,15 @@ class _Lane:
             place.store(value, offset)
         else:
             place.store_where(self.mask, value, offset)
+
+    def fetch(self, array: str, time: str, count: int, *, write: bool) -> None:
+        """Fetch what the next step will want of this row."""
+        step = self.said["after"] - self.said["before"]
+        later = (step * self.sheet.index("rows") * count) * self.sheet.index("units")
+        for number in range(count):
+            prefetch(
+                self.sheet.reals(array), self.at_time(time, count, number) + later, write=write
+            )
 
     def at_time(self, time: str, count: int | Index, number: int | Index) -> Index:
         """Offset in (T, B, count, H)."""
@@ -216,11 +228,13 @@ def _forward(lane: _Lane) -> None:
     found = values([*hidden, *own, *saved], known)
     known |= dict(zip([*hidden, *own, *saved], found, strict=True))
     for array, nodes in (("state", hidden), ("memory", own)):
+        lane.fetch(array, "after", len(nodes), write=True)
         for n, node in enumerate(nodes):
             lane.store(sheet.reals(array), known[node], lane.at_time("after", len(nodes), n))
     for name, array, nodes in (("keep", "saved", saved), ("show", "shown", shown)):
         if nodes:
             with lane.code.when(sheet.index(name) >= 1):
+                lane.fetch(array, "time", len(nodes), write=True)
                 for n, value in enumerate(values(nodes, known)):
                     lane.store(sheet.reals(array), value, lane.at_time("time", len(nodes), n))
 
@@ -248,6 +262,10 @@ def _backward(lane: _Lane) -> None:
     known = lane.leaves() | lane.saved()
     carry, ring = sheet.reals("carry"), sheet.reals("ring")
     hiddens, width = len(eq.hidden), lane.width
+    counts = {"saved": len(plan.saved), "d_output": hiddens}
+    for array, count in counts.items():
+        lane.fetch(array, "time", count, write=False)
+    lane.fetch("memory", "before", len(plan.kept), write=False)
     for q, name in enumerate(eq.hidden):
         error = carry.load(lane.carried(q), width=width)
         if plan.direct:

@@ -80,9 +80,14 @@ class Engine:
         return self._loops.function("flushed_forward", _SHEET)
 
     @cached_property
-    def backward(self) -> Callable[..., None]:
-        """``backward(sheet)``: all rows, all steps."""
-        return self._loops.function("flushed_backward", _SHEET)
+    def forward_all(self) -> Callable[..., None]:
+        """``forward_all(sheet)``: pack weights, then all rows and steps."""
+        return self._loops.function("flushed_forward_all", _SHEET)
+
+    @cached_property
+    def backward_all(self) -> Callable[..., None]:
+        """``backward_all(sheet)``: pack weights, then all rows and steps back."""
+        return self._loops.function("flushed_backward_all", _SHEET)
 
     @cached_property
     def back_steps(self) -> Callable[..., None]:
@@ -100,7 +105,10 @@ class Engine:
         write_forward(module, products, self.tiling, self.precision)
         write_backward(module, products, self.tiling, self.precision)
         _prepare(module, products.pack, self.precision)
-        for name in ("forward", "backward", "back_steps", "back_products"):
+        for name in ("forward", "backward"):
+            _after_preparing(module, name, self.precision)
+        exported = ("forward", "forward_all", "backward_all", "back_steps", "back_products")
+        for name in exported:
             flushing(module.globals[name], f"flushed_{name}", self.target)
         return str(module)
 
@@ -129,6 +137,13 @@ def _plan_text(plan: CellPlan) -> str:
     }  # fmt: skip
     nodes = {(kind, name): node for kind, group in groups.items() for name, node in group.items()}
     return f"{dict(eq.cell.slots)} {eq.parameters} {plan.kept} {graph_text(nodes)}"
+
+
+def _after_preparing(module: LLVM, name: str, precision: Precision) -> None:
+    code = Emitter(module, f"{name}_all", {"sheet": Words}, precision)
+    for function in ("prepare", name):
+        call(code, module.globals[function], code.arguments)
+    code.finish()
 
 
 PACKING = ("to", "to_offset", "from", *(name for name in PACK if name not in ("target", "source")))

@@ -20,13 +20,11 @@ from tidegate.kernels.batch_plan import Saved, Weights, check, start, wrong
 from tidegate.kernels.batch_sheet import NAMES, POSITION, TOLD
 from tidegate.kernels.batch_sizes import LINE, Regions, Sizes, Words
 
-__all__ = ["NO_ERRORS", "Layout", "Shelf", "Workspace"]
+__all__ = ["Layout", "Shelf", "Workspace"]
 
 Array = NDArray[Any]
 
 _KEPT_BYTES = 2**18
-NO_ERRORS = (0,) * (len(TOLD) - TOLD.index("d_output"))
-"""The words of a forward run that only the way back needs."""
 _TOLD = struct.Struct(f"{len(TOLD)}q")
 
 
@@ -72,6 +70,10 @@ class Layout:
     Args:
         size: sizes, with at least one row.
         rows: rows of the batch, which may be none.
+
+    Attributes:
+        hiddens, kept: shapes of hidden0 and memory0, and of everything that goes with them.
+        state, memory, saved, shown: shapes of what a run leaves.
     """
 
     def __init__(self, size: Sizes, rows: int) -> None:
@@ -83,12 +85,25 @@ class Layout:
         self.kept = (own, rows, units)
         weights = Weights.shapes(size.eq.cell, size.inputs, units).values()
         self._given = (*weights, (steps, rows, size.inputs))
-        self._saved = (
-            (steps + 1, rows, size.width),
-            (steps + 1, rows, own * units),
-            (steps, rows, len(plan.saved), units),
-        )
+        self.state = (steps + 1, rows, size.width)
+        self.memory = (steps + 1, rows, own * units)
+        self.saved = (steps, rows, len(plan.saved), units)
+        self.shown = (steps, rows, len(plan.shown), units)
+        self._saved = (self.state, self.memory, self.saved)
         self._alive: list[Array] = []  # sheets hold addresses of these
+
+    @cached_property
+    def forward_work(self) -> int:
+        """Multiplications of a forward run, products only."""
+        size = self.size
+        by_input = len(size.eq.fed_by("input")) * size.inputs
+        by_hidden = len(size.eq.fed_by("hidden")) * size.width
+        return size.steps * size.rows * size.units * (by_input + by_hidden)
+
+    @cached_property
+    def chunk_work(self) -> int:
+        """Multiplications of a chunk of the way back."""
+        return 2 * self.forward_work * self.size.chunk // self.size.steps
 
     def check(
         self, weights: Weights, x: Array, hidden0: Array, memory0: Array,
@@ -112,7 +127,7 @@ class Layout:
         self, d_hidden: Array | None, d_last_hidden: Array | None, d_last_memory: Array | None
     ) -> tuple[Array, Array | None, Array | None]:
         """Errors on what came out, contiguous; 0 on hidden values where none are given."""
-        output = (self.size.steps, *self._saved[0][1:])
+        output = (self.size.steps, *self.state[1:])
         on_hidden = self._error("d_hidden", d_hidden, output)
         return (
             np.zeros(output, self.size.dtype) if on_hidden is None else on_hidden,

@@ -183,7 +183,8 @@ def check(
     steps, rows, inputs = x.shape
     if steps < 1:
         raise wrong("x", "at least one step", "none")
-    hiddens, units = len(equations.hidden), weights.unit.shape[-1]
+    _check_array("weights.unit", weights.unit, (len(equations.parameters), None), x.dtype)
+    hiddens, units = len(equations.hidden), weights.unit.shape[1]
     for name, shape in Weights.shapes(cell, inputs, units).items():
         _check_array(f"weights.{name}", getattr(weights, name), shape, x.dtype)
     _check_array("hidden0", hidden0, (hiddens, rows, units), x.dtype)

@@ -14,17 +14,20 @@ from tidegate.kernels.batch_packing import address
 from tidegate.kernels.batch_sheet import POSITION
 from tidegate.kernels.batch_sizes import Words
 
-__all__ = ["run_backward", "run_forward"]
+__all__ = ["SHARE_WORK", "run_backward", "run_forward"]
+
+SHARE_WORK = 2**24
+"""Multiplications that a thread should have between two meetings."""
 
 
 def run_forward(layout: Layout, space: Workspace, threads: int) -> None:
     """All rows and steps of a forward run."""
     code, size = layout.engine, layout.size
-    code.prepare(space.address)
-    shares = max(1, min(threads, size.rows))
+    shares = _shares(threads, size.rows, layout.forward_work)
     if shares == 1:
-        code.forward(space.address)
+        code.forward_all(space.address)
         return
+    code.prepare(space.address)
     sheets = _shared_out(space.sheet, size.rows, shares)
     for sheet in sheets:  # a thread's rows of several steps do not lie side by side
         sheet[POSITION["chunk"]] = 1
@@ -34,11 +37,11 @@ def run_forward(layout: Layout, space: Workspace, threads: int) -> None:
 def run_backward(layout: Layout, space: Workspace, threads: int) -> None:
     """All rows and steps of the way back."""
     code, size = layout.engine, layout.size
-    code.prepare(space.address)
-    shares = max(1, min(threads, size.rows))
+    shares = _shares(threads, size.rows, layout.chunk_work)
     if shares == 1:
-        code.backward(space.address)
+        code.backward_all(space.address)
         return
+    code.prepare(space.address)
     sheets = _shared_out(space.sheet, size.rows, shares)
     for number in range(-(-size.steps // size.chunk)):
         done = number * size.chunk
@@ -46,6 +49,11 @@ def run_backward(layout: Layout, space: Workspace, threads: int) -> None:
         first = done if size.reverse else size.steps - done - count
         for function in (code.back_steps, code.back_products):
             _each(function, sheets, first, count, number)
+
+
+def _shares(threads: int, rows: int, work: int) -> int:
+    """Threads that are worth their while: none has less to do than starting it takes."""
+    return max(1, min(threads, rows, work // SHARE_WORK))
 
 
 def _shared_out(sheet: Words, rows: int, shares: int) -> list[Words]:

@@ -61,6 +61,18 @@ def address_in(words: Words, offset: Index | int) -> Words:
     return Words(builder, builder.gep(words.pointer, [raw], source_etype=I64))
 
 
+def prefetch(place: Reals, offset: Index, *, write: bool) -> None:
+    """Have the cache line of a number fetched; a hint, and no error wherever it points."""
+    builder, pointer = place.builder, ir.PointerType()
+    word = ir.IntType(32)
+    name, signature = (
+        "llvm.prefetch.p0",
+        ir.FunctionType(ir.VoidType(), [pointer, word, word, word]),
+    )
+    known = builder.module.globals.get(name) or ir.Function(builder.module, signature, name)
+    builder.call(known, [place.at(offset).pointer, word(int(write)), word(3), word(1)])
+
+
 def entry(words: Words, number: Index | int) -> Index:
     """A whole number of a table that stays as it is."""
     return address_in(words, number).index(0)

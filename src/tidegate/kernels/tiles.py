@@ -51,7 +51,7 @@ class Tiling:
         wide = target.architecture != "x86_64" or target.vector_bits == 512
         results = 24 if wide else 12 if vectors == 2 else 8
         most = {n: min(12, results // (n * vectors)) for n in (1, 2, 3, 4)}
-        widest = max(1, 4 // vectors)
+        widest = 4 if vectors == 1 else 1
         packed = {n: rows for n, rows in most.items() if n <= widest}
         columns = {n: rows for n, rows in most.items() if n <= max(1, widest // 2)}
         return Tiling(
