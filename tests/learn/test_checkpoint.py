@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
 import tracemalloc
 from pathlib import Path
@@ -155,14 +156,16 @@ def test_a_longer_file_is_refused(path: Path, written: bytes) -> None:
         assert refused_or_harmless(path, written + more, whole)
 
 
-def test_ten_thousand_flipped_bits_are_refused_or_harmless(path: Path, written: bytes) -> None:
-    whole, rng = load(path), np.random.default_rng(2)
-    refused = 0
-    for place in rng.integers(0, 8 * len(written), 10_000).tolist():
-        altered = bytearray(written)
-        altered[place // 8] ^= 1 << place % 8
-        refused += refused_or_harmless(path, bytes(altered), whole)
-    assert refused == 10_000
+def test_ten_thousand_flipped_bits_are_refused(path: Path, written: bytes) -> None:
+    places = np.random.default_rng(2).integers(0, 8 * len(written), 10_000).tolist()
+    with open(path, "r+b", buffering=0) as file:
+        for place in places:
+            byte = written[place // 8]
+            os.pwrite(file.fileno(), bytes([byte ^ 1 << place % 8]), place // 8)
+            with pytest.raises(CheckpointError):
+                load(path)
+            os.pwrite(file.fileno(), bytes([byte]), place // 8)
+    assert load(path).header["step"] == 17
 
 
 @given(st.binary(max_size=200))
