@@ -27,7 +27,7 @@ def key(case: Case, **sizes) -> str:
     equations = tuple(layer.equations for layer in online.plan.layers)
     spec = {"precision": SINGLE, "lanes": 8, "group": 2} | sizes
     averaging = online.averaging is not None
-    return recipe(OnlineCode(equations, online.loss, online.optimiser, averaging, **spec))
+    return recipe("one", OnlineCode(equations, online.loss, online.optimiser, averaging, **spec))
 
 
 class Renamed(cells.LSTM):
