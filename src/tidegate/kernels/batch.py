@@ -14,7 +14,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.calculus import derive
 from tidegate.cells.base import Cell
 from tidegate.kernels import batch_call, batch_reference
 from tidegate.kernels.batch_forward import INACTIVE, RESET
@@ -65,7 +64,7 @@ def forward(
     >>> run.hidden.shape, backward(run.saved, np.ones((4, 1, 3)), None, None).weights.input.shape
     ((4, 1, 3), (9, 2))
     """
-    if reference() or derive(cell).normalised:
+    if reference():
         return batch_reference.forward(
             cell, weights, x, hidden0, memory0, reset=reset, lengths=lengths, reverse=reverse,
             saving=saving, trace=trace,
@@ -120,7 +119,7 @@ def backward(
         d_last_hidden: (Q, B, H). d_last_memory: (K, B, H).
         needs_x: whether the gradient by x is wanted.
     """
-    if reference() or derive(saved.cell).normalised:
+    if reference():
         return batch_reference.backward(
             saved, d_hidden, d_last_hidden, d_last_memory, needs_x=needs_x
         )
@@ -178,7 +177,7 @@ def _traced(
 ) -> tuple[dict[str, Array], dict[str, Array], dict[str, Array]]:
     """Gates, slots that log-retention is read from, and kept memories, by name."""
     plan = layout.engine.plan
-    named = dict(zip(plan.saved, np.moveaxis(saved, 2, 0), strict=True))
+    named = dict(zip(plan.saved, np.moveaxis(saved, 2, 0), strict=False))
     named |= dict(zip(plan.shown, np.moveaxis(shown, 2, 0), strict=True))
     by_name = after.reshape(*after.shape[:2], len(plan.kept), layout.size.units)
     return (

@@ -9,10 +9,10 @@ levels, so that their error stays small over any length: within a chunk in regis
 from __future__ import annotations
 
 from tidegate.kernels.batch_carry import carried_blocks, give_errors, take_errors
-from tidegate.kernels.batch_cell import BACK
 from tidegate.kernels.batch_forward import INACTIVE, RESET
+from tidegate.kernels.batch_lane import BACK
 from tidegate.kernels.batch_rows import clear_blocks, copy_blocks
-from tidegate.kernels.batch_sheet import Sheet
+from tidegate.kernels.batch_sheet import Sheet, call_known
 from tidegate.kernels.calls import Argument, Kinds, address_in, call, entry, internal
 from tidegate.kernels.emit import Emitter, Index, Reals, Words
 from tidegate.kernels.products import Products, smaller
@@ -78,9 +78,11 @@ def _step_back(module: LLVM, products: Products, tiling: Tiling, precision: Prec
     copy_blocks(code, sheet, tiling, time, INACTIVE, carry, stash, carried)
     moment = [words, time, before, after, ring_row]
     call(code, sheet.function("pointwise_back", BACK.values()), moment)
-    with code.when(sheet.index("two_products") >= 1):
+    with code.when(sheet.index("staged") >= 1):
+        call_known(code, sheet, "normalise_back_second", BACK.values(), moment)
         _second_products(code, sheet, products, tiling, ring_row)
-        call(code, sheet.function("gate_back", BACK.values()), moment)
+        call_known(code, sheet, "gate_back", BACK.values(), moment)
+        call_known(code, sheet, "normalise_back_first", BACK.values(), moment)
     clear_blocks(
         code, sheet, tiling, time, INACTIVE, ring.at(ring_row * block),
         sheet.index("ring_stride"), sheet.index("sources") * sheet.index("blocks"),

@@ -12,8 +12,9 @@ import llvmlite.ir as ir  # type: ignore[import-untyped]
 from tidegate.cells.base import Cell
 from tidegate.kernels import jit
 from tidegate.kernels.batch_backward import write_backward
-from tidegate.kernels.batch_cell import CellCode
+from tidegate.kernels.batch_cell import cell_text
 from tidegate.kernels.batch_forward import write_forward
+from tidegate.kernels.batch_lane import CellParts
 from tidegate.kernels.batch_sheet import Sheet
 from tidegate.kernels.calls import Argument, address_in, call
 from tidegate.kernels.cell_plan import CellPlan, cell_plan
@@ -30,7 +31,8 @@ __all__ = ["PACKING", "Engine", "engine"]
 _CODE = (
     "calculus.adjoint", "calculus.derive", "calculus.graph", "cells.functions",
     "kernels.batch_backward", "kernels.batch_carry", "kernels.batch_cell", "kernels.batch_engine",
-    "kernels.batch_forward", "kernels.batch_plan", "kernels.batch_rows", "kernels.batch_sheet",
+    "kernels.batch_forward", "kernels.batch_lane", "kernels.batch_norm", "kernels.batch_plan",
+    "kernels.batch_step", "kernels.batch_rows", "kernels.batch_sheet",
     "kernels.calls", "kernels.cell_plan", "kernels.cpu", "kernels.emit", "kernels.functions",
     "kernels.pointwise", "kernels.products", "kernels.tiles", "kernels.vector",
 )
@@ -55,15 +57,15 @@ class Engine:
     @cached_property
     def _loops(self) -> jit.Library:
         name = f"batch-{self.precision.bits}"
-        return jit.library(name, f"{name} {_sources()}", self._loops_text, self.target)
+        return jit.library(name, f"{name} {_sources()}", self.loops_text, self.target)
 
     @cached_property
     def _cell(self) -> jit.Library:
         plan = self.plan
         name = f"{type(plan.equations.cell).__name__.lower()}-batch-{self.precision.bits}"
-        code = CellCode(plan, self.precision, self.tiling)
+        parts = CellParts(plan, self.precision, self.tiling)
         recipe = f"{name} {_sources()} {_plan_text(plan)}"
-        return jit.library(name, recipe, code.text, self.target)
+        return jit.library(name, recipe, lambda: cell_text(parts), self.target)
 
     def cell_address(self, name: str) -> int:
         """Where a function of the cell starts; 0 where it has none."""
@@ -99,7 +101,8 @@ class Engine:
         """``back_products(sheet, first_time, count, number)``: a share of a chunk's products."""
         return self._loops.function("flushed_back_products", _SHEET, *[_NUMBER] * 3)
 
-    def _loops_text(self) -> str:
+    def loops_text(self) -> str:
+        """The LLVM text of what all cells share."""
         module = ir.Module("batch")
         products = write_products(module, self.tiling, self.precision)
         write_forward(module, products, self.tiling, self.precision)

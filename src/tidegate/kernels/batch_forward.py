@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tidegate.kernels.batch_carry import give_last, take_start
-from tidegate.kernels.batch_cell import STEP
+from tidegate.kernels.batch_lane import STEP
 from tidegate.kernels.batch_rows import copy_rows
-from tidegate.kernels.batch_sheet import Sheet
+from tidegate.kernels.batch_sheet import Sheet, call_known
 from tidegate.kernels.calls import Kinds, call, entry, internal
 from tidegate.kernels.emit import Emitter, Index, Words
 from tidegate.kernels.products import Products, smaller
@@ -69,18 +69,20 @@ def _step(module: LLVM, products: Products, tiling: Tiling, precision: Precision
     moment = [words, time, before, after]
     pointwise = sheet.function("pointwise", STEP.values())
     blocks = sheet.index("blocks")
-    with code.either(sheet.index("two_products") >= 1) as (two, one):
-        with one, code.loop((blocks + (_STRIP - 1)) // _STRIP) as strip:
+    with code.either(sheet.index("staged") >= 1) as (staged, strips):
+        with strips, code.loop((blocks + (_STRIP - 1)) // _STRIP) as strip:
             first = strip * _STRIP
             end = smaller(code, blocks, first + _STRIP)
             _hidden_product(code, sheet, products, tiling, before, first, end)
             call(code, pointwise, [*moment, first, end, input_row, first])
-        with two:
+        with staged:
             zero = code.index(0)
             _hidden_product(code, sheet, products, tiling, before, zero, blocks)
             everything = [*moment, zero, blocks, input_row, zero]
-            call(code, sheet.function("gate", STEP.values()), everything)
+            call_known(code, sheet, "normalise_first", STEP.values(), everything)
+            call_known(code, sheet, "gate", STEP.values(), everything)
             _second_products(code, sheet, products, tiling)
+            call_known(code, sheet, "normalise_second", STEP.values(), everything)
             call(code, pointwise, everything)
     _hold_inactive(code, sheet, time, before, after)
     return internal(code)

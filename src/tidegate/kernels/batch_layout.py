@@ -87,7 +87,7 @@ class Layout:
         self._given = (*weights, (steps, rows, size.inputs))
         self.state = (steps + 1, rows, size.width)
         self.memory = (steps + 1, rows, own * units)
-        self.saved = (steps, rows, len(plan.saved), units)
+        self.saved = (steps, rows, size.saved_rows, units)
         self.shown = (steps, rows, len(plan.shown), units)
         self._saved = (self.state, self.memory, self.saved)
         self._alive: list[Array] = []  # sheets hold addresses of these
@@ -111,7 +111,7 @@ class Layout:
     ) -> None:  # fmt: skip
         """Let nothing pass that does not fit; what fits in the usual way passes quickly."""
         arrays = (*weights, x, hidden0, memory0)
-        fits = self._fit(arrays, (*self._given, self.hiddens, self.kept))
+        fits = self.size.steps > 0 and self._fit(arrays, (*self._given, self.hiddens, self.kept))
         if not fits or reset is not None or lengths is not None:
             check(self.size.eq.cell, weights, x, hidden0, memory0, reset, lengths)
 
@@ -170,7 +170,8 @@ class Layout:
         numbers = {
             "steps": size.steps, "rows": size.rows, "end_row": size.rows, "inputs": size.inputs,
             "units": size.units, "blocks": size.blocks, "hiddens": len(eq.hidden),
-            "kept": len(plan.kept), "reverse": size.reverse, "two_products": bool(plan.gates),
+            "kept": len(plan.kept), "reverse": size.reverse, "saved_rows": size.saved_rows,
+            "staged": bool(plan.gates or eq.normalised),
             "input_slots": len(eq.fed_by("input")), "hidden_slots": len(plan.first),
             "second_slots": len(plan.second), "direct": plan.direct,
             "sources": len(plan.sources), "gates": len(plan.gates), "shares": 1,

@@ -80,7 +80,8 @@ class Saved(NamedTuple):
         x: (T, B, I).
         state: hidden values (T + 1, B, Q * H).
         memory: kept memories (T + 1, B, K * H).
-        values: what the backward run cannot do without (T, B, V, H): gates first.
+        values: what the compiled way back cannot do without (T, B, V, H), gates first; the
+            reference steps anew and keeps none.
         reset: (T, B) uint8, or nothing.
         lengths: (B,) int64, or nothing.
         reverse: whether steps went from the last time to the first.

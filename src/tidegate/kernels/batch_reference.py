@@ -1,6 +1,7 @@
 """Whole sequences in plain NumPy, from ``cell.step`` and its derivatives: the truth for batches.
 
-The same two calls as :mod:`tidegate.kernels.batch`; either may go back through the other's run.
+The same two calls as :mod:`tidegate.kernels.batch`. It keeps no values for the way back but steps
+anew, so it can go back through a compiled run as well; not the other way round.
 """
 
 from __future__ import annotations

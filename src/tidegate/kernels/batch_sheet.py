@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tidegate.kernels.calls import address_in, called
+from tidegate.kernels.calls import Argument, address_in, call, called
 from tidegate.kernels.emit import Emitter, Index, Reals, Words
 from tidegate.kernels.vector import LLVM
 
-__all__ = ["NAMES", "POSITION", "TOLD", "Sheet"]
+__all__ = ["NAMES", "POSITION", "TOLD", "Sheet", "call_known"]
 
 TOLD = (
     "x", "weights_input", "weights_hidden", "weights_bias", "weights_unit", "hidden0", "memory0",
@@ -24,8 +24,8 @@ TOLD = (
 """What every call says anew: arrays of the caller, or 0, and what is kept."""
 _SIZES = (
     "steps", "rows", "first_row", "end_row", "inputs", "units", "blocks", "hiddens", "kept",
-    "reverse", "chunk", "two_products", "input_slots", "hidden_slots", "second_slots", "direct",
-    "sources", "gates", "input_blocks", "share", "shares",
+    "reverse", "chunk", "staged", "input_slots", "hidden_slots", "second_slots", "direct",
+    "sources", "gates", "saved_rows", "input_blocks", "share", "shares",
 )  # fmt: skip
 _FIXED = (
     "packs", "pack_count", "nowhere", "pointwise", "gate", "normalise_first",
@@ -69,3 +69,11 @@ class Sheet:
     def function(self, name: str, arguments: Iterable[type[Any]]) -> LLVM:
         """The function at an address."""
         return called(self.code, self.words, POSITION[name], arguments)
+
+
+def call_known(
+    code: Emitter, sheet: Sheet, name: str, kinds: Iterable[type[Any]], given: Iterable[Argument]
+) -> None:
+    """Call a function of the cell where it has one."""
+    with code.when(sheet.index(name) >= 1):
+        call(code, sheet.function(name, kinds), given)

@@ -97,6 +97,11 @@ class Sizes:
         return min(self.steps, max(1, _RING_ROWS // self.rows))
 
     @cached_property
+    def saved_rows(self) -> int:
+        """Names of the saved values, and room behind them for a number of every normalised slot."""
+        return len(self.engine.plan.saved) + -(-len(self.eq.normalised) // self.units)
+
+    @cached_property
     def ring_stride(self) -> int:
         """Numbers from block to block of the ring."""
         return self.chunk * self.rows * self.block
@@ -107,7 +112,7 @@ class Sizes:
         plan, eq, block, blocks = self.engine.plan, self.eq, self.block, self.blocks
         packed = (blocks, block)
         first, second = len(plan.first), len(plan.second)
-        held = blocks if plan.gates else min(blocks, 4)
+        held = blocks if plan.gates or eq.normalised else min(blocks, 4)
         inputs = len(eq.fed_by("input"))
         return Regions(self.itemsize, {
             "packed_input": (inputs * blocks, self.inputs, block),
@@ -118,6 +123,7 @@ class Sizes:
             "from_input": (inputs * blocks, self.ahead * self.rows, block),
             "from_hidden": (first * held, self.rows, block),
             "from_second": (second * blocks, self.rows, block),
+            "normal": (len(eq.normalised) * blocks, self.rows, block),
             "gated": (len(plan.gates), self.rows, self.width),
         })  # fmt: skip
 

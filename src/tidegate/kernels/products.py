@@ -140,10 +140,10 @@ def _pack_row(
                 mask = code.lane_numbers(tiling.lanes, start) < valid
                 to.store(source.load_where(mask, start), start)
         with apart:
+            for start in range(0, tiling.block, tiling.lanes):
+                to.store(code.number(0.0, width=tiling.lanes), start)
             with code.loop(valid) as lane:
                 to.store(source.load(lane * lane_step), lane)
-            with code.loop(code.index(tiling.block) - valid) as lane:
-                to.store(code.number(0.0), valid + lane)
 
 
 def _fold(module: LLVM, tiling: Tiling, precision: Precision) -> LLVM:
