@@ -121,14 +121,14 @@ def test_code_for_a_lesser_processor_is_the_reference_too(cell, dtype):
 
 
 @pytest.mark.parametrize("target", [NEOVERSE_N1, APPLE_M1], ids=lambda target: target.cpu)
-def test_code_for_arm_multiplies_by_vectors_and_calls_nothing(target):
+def test_code_for_arm_multiplies_by_vectors_and_calls_no_mathematics(target):
     parts = CellParts(cell_plan(LSTM()), SINGLE, Tiling.of(target, SINGLE))
     loops = Engine(parts.plan, SINGLE, target).loops_text()
     for text in (cell_text(parts), loops):
         code = assembly(text, target)
         assert re.search(r"fmla[.\s]+v?\d*\.?4s", code)
         outside = re.findall(r"\bbl\s+_?(\w+)", code)
-        assert not {name for name in outside if f"{name}:" not in code}
+        assert {name for name in outside if f"{name}:" not in code} <= {"memset", "memcpy"}
 
 
 @pytest.mark.parametrize("cell", [LSTM(), GRU(), MGU(), LayerNormLSTM()], ids=name)
