@@ -14,6 +14,7 @@ from tidegate.experiments.claims import Claim, Near, Nothing
 from tidegate.experiments.criteria import CRITERIA
 from tidegate.experiments.gate_figure import gate_figure
 from tidegate.experiments.paper_net import FORGETTING, KeepingBlock, paper_learner
+from tidegate.experiments.sources import symbols
 from tidegate.experiments.training_streams import Protocol, run_protocol
 from tidegate.learn import Schedule
 from tidegate.learn.geometric import Geometric
@@ -113,7 +114,7 @@ class ContinualReber(Experiment):
         own, streams = np.random.SeedSequence(seed).spawn(2)
         net = paper_learner(CELLS[name], int(own.generate_state(1)[0]), rate, not weights)
         protocol = Protocol(
-            Reber(),
+            symbols(Reber()),
             CRITERIA[self.letter],
             streams=budget,
             resets=name == RESET,
@@ -127,7 +128,7 @@ class ContinualReber(Experiment):
     def figures(self, seed: int) -> Sequence[Figure]:
         """The forget gates of one net over a test stream."""
         net = paper_learner(FORGETTING, seed)
-        protocol = Protocol(Reber(), CRITERIA[self.letter], streams=self.budget)
+        protocol = Protocol(symbols(Reber()), CRITERIA[self.letter], streams=self.budget)
         run_protocol(net, protocol, np.random.SeedSequence(seed))
         return [gate_figure(net, Reber(), seed, steps=70)]
 

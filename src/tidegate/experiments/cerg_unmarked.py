@@ -12,6 +12,7 @@ from tidegate.experiments.cerg import ALPHA, CELLS, SEQUENTIAL
 from tidegate.experiments.claims import AtLeast, AtMost
 from tidegate.experiments.criteria import near
 from tidegate.experiments.paper_net import paper_learner
+from tidegate.experiments.sources import symbols
 from tidegate.experiments.training_streams import Protocol, run_protocol
 from tidegate.learn import Schedule
 from tidegate.tasks import UnmarkedReber
@@ -62,7 +63,7 @@ class CergUnmarked(Experiment):
         own, streams = np.random.SeedSequence(seed).spawn(2)
         net = paper_learner(CELLS[row], int(own.generate_state(1)[0]), rate)
         fresh = row == SEQUENTIAL
-        protocol = Protocol(UnmarkedReber(), near, streams=budget, fresh_rate=fresh)
+        protocol = Protocol(symbols(UnmarkedReber()), near, streams=budget, fresh_rate=fresh)
         found = run_protocol(net, protocol, streams)
         return Trial(
             found.solved, found.symbols, found.streams, found.retest, measure=found.test_length

@@ -12,6 +12,7 @@ from tidegate.cells import Cell
 from tidegate.experiments.base import Experiment, Row, Trial
 from tidegate.experiments.claims import Near
 from tidegate.experiments.paper_net import FORGETTING, KeepingBlock, paper_learner
+from tidegate.experiments.sources import symbols
 from tidegate.experiments.training_streams import Protocol, run_protocol
 from tidegate.learn import Schedule
 from tidegate.learn.geometric import Geometric
@@ -95,7 +96,7 @@ class Cnto(Experiment):
         own, streams = np.random.SeedSequence(seed).spawn(2)
         net = paper_learner(CELLS[row], int(own.generate_state(1)[0]), rate, symbols=8)
         protocol = Protocol(
-            TemporalOrder(), within, limit=SEQUENCES, streams=budget, fresh_rate=decays
+            symbols(TemporalOrder()), within, limit=SEQUENCES, streams=budget, fresh_rate=decays
         )
         found = run_protocol(net, protocol, streams)
         return Trial(

@@ -7,7 +7,7 @@ run in the same way; the net is perfect if no test stream ends before its limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tidegate.experiments.criteria import Criterion
+from tidegate.experiments.sources import Source
 from tidegate.kernels.plan import Array
 from tidegate.learn import Learner
-from tidegate.tasks import State, Task
 from tidegate.tasks.arrays import Bools
 
-__all__ = ["Outcome", "Protocol", "Source", "run_protocol"]
+__all__ = ["Outcome", "Protocol", "run_protocol", "train"]
 
 TESTS = 10
-_AHEAD = 4096
 _SHORT, _LONG = 16, 2048
 
 
@@ -32,27 +31,27 @@ class Protocol:
     """What the streams are, when a prediction is right, and when to stop.
 
     Attributes:
-        task: whose strings make the streams.
+        open: makes an endless supply of streams from a seed.
         criterion: when a prediction is right; steps that ask nothing are.
         limit: questions of the longest stream, in training and in tests; where every symbol asks
             for the next one, these are symbols.
         streams: training streams at most.
         resets: whether memories are emptied at the beginning of every string (external reset).
         fresh_rate: whether the learning rate's schedule begins anew with every training stream.
-        next_symbol: whether the target is the one symbol that comes, not all that could.
         update_on_error: whether the step that ends a training stream is learned from.
         test_every: symbols to be learned between tests; 0 means a test after every stream.
+        tests_longer: how many times as long as a training stream a test stream may be.
     """
 
-    task: Task
+    open: Callable[[int], Source]
     criterion: Criterion
     limit: int = 100_000
     streams: int = 30_000
     resets: bool = False
     fresh_rate: bool = False
-    next_symbol: bool = False
     update_on_error: bool = True
     test_every: int = 0
+    tests_longer: int = 1
 
 
 @dataclass(frozen=True)
@@ -73,63 +72,10 @@ class Outcome:
     test_length: float
 
 
-class Source:
-    """Strings of a task, one stream after the other, each from the beginning of a string."""
-
-    def __init__(self, protocol: Protocol, seed: int) -> None:
-        self._protocol = protocol
-        self._state: State = protocol.task.start(seed)
-        self._at = self._size = 0
-
-    def begin(self) -> None:
-        """Pass over what is left of a string."""
-        while True:
-            if self._at == self._size:
-                self._read()
-            ahead = np.flatnonzero(self.starts[self._at :])
-            if ahead.size:
-                self._at += int(ahead[0])
-                return
-            self._at = self._size
-
-    def peek(self, steps: int, questions: int) -> slice:
-        """The place of symbols to come, one at least; ``take`` moves past them.
-
-        Args:
-            steps: symbols at most.
-            questions: of these among them, at most.
-        """
-        if self._at == self._size:
-            self._read()
-        piece = slice(self._at, min(self._at + steps, self._size))
-        if steps <= questions:
-            return piece
-        asking = np.flatnonzero(self.asked[piece])
-        if len(asking) < questions:
-            return piece
-        return slice(self._at, self._at + int(asking[questions - 1]) + 1)
-
-    def take(self, steps: int) -> None:
-        """Move on."""
-        self._at += steps
-
-    def _read(self) -> None:
-        block, self._state = self._protocol.task.block(self._state, _AHEAD)
-        self.inputs = block.inputs.astype(np.float64)
-        self.legal, self.starts = block.legal, block.starts
-        self.asked: Bools = np.asarray(block.legal.any(axis=1))
-        wanted = block.legal
-        if self._protocol.next_symbol:
-            wanted = np.eye(block.legal.shape[1], dtype=np.bool_)[block.targets]
-        self.targets = np.where(self.asked[:, None], wanted, np.nan)
-        self.unknown = np.full(self.targets.shape, np.nan)
-        self._at, self._size = 0, len(self.inputs)
-
-
 def run_protocol(net: Learner, protocol: Protocol, seeds: np.random.SeedSequence) -> Outcome:
     """Train ``net`` by the protocol until it is perfect or the streams are used up."""
     training, testing = (int(s) for s in seeds.generate_state(2))
-    trained, tested = Source(protocol, training), Source(protocol, testing)
+    trained, tested = protocol.open(training), protocol.open(testing)
     symbols = waiting = 0
     for streams in range(1, protocol.streams + 1):
         learned = train(net, protocol, trained)
@@ -174,9 +120,9 @@ def test_length(net: Learner, protocol: Protocol, source: Source) -> int:
     """
     net.forget()
     source.begin()
-    done, size = 0, _SHORT
-    while done < protocol.limit:
-        piece = source.peek(size, protocol.limit - done)
+    done, size, limit = 0, _SHORT, protocol.limit * protocol.tests_longer
+    while done < limit:
+        piece = source.peek(size, limit - done)
         right = _predictions_right(net, protocol, source, piece, source.unknown)
         wrong = len(right) if right.all() else int(right.argmin())
         done += int(source.asked[piece][:wrong].sum())
@@ -189,7 +135,8 @@ def test_length(net: Learner, protocol: Protocol, source: Source) -> int:
 
 
 def _perfect(net: Learner, protocol: Protocol, source: Source) -> bool:
-    return all(test_length(net, protocol, source) == protocol.limit for _ in range(TESTS))
+    limit = protocol.limit * protocol.tests_longer
+    return all(test_length(net, protocol, source) == limit for _ in range(TESTS))
 
 
 def _mean_length(net: Learner, protocol: Protocol, source: Source) -> float:
@@ -208,7 +155,7 @@ def _predictions_right(
     net: Learner, protocol: Protocol, source: Source, piece: slice, targets: Array
 ) -> Bools:
     outputs = _run(net, protocol, source, piece, targets)
-    right: Bools = protocol.criterion(outputs, source.legal[piece]) | ~source.asked[piece]
+    right: Bools = protocol.criterion(outputs, source.wanted[piece]) | ~source.asked[piece]
     return right
 
 

@@ -1,0 +1,63 @@
+"""Copying: three letters, a long silence, and the same letters again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from tidegate.cells import LSTM1997, RNN
+from tidegate.experiments.base import Row
+from tidegate.experiments.claims import AtLeast
+from tidegate.experiments.cnto_best import SpreadLSTM
+from tidegate.experiments.yardstick import Contestant, Yardstick, exact, truncated
+from tidegate.tasks import Copying
+
+__all__ = ["Copy"]
+
+SIZE = 3
+LAGS = (10, 50, 200)
+
+
+class Copy(Yardstick):
+    """Three letters of four, kept over a lag.
+
+    >>> Copy().task("lstm lag=50").lag
+    50
+    """
+
+    name: ClassVar[str] = "copy"
+    title: ClassVar[str] = "Copying three letters over a silence"
+    protocol: ClassVar[str] = (
+        "One endless stream of rounds, no resets: three letters of four, silence for the lag, "
+        "three marks that ask for them. 16 units; half-lives begin spread from half the lag to "
+        "eight times the lag; Adam 0.02 / (1 + t/30,000), eps 1e-5, t counting answers. The LSTM "
+        "of 1997 and the plain RNN (8 units, exact gradient) as opponents. Every 5,000 symbols: "
+        "five fresh streams of 5,000 symbols."
+    )
+    budget: ClassVar[int] = 400_000
+    trials: ClassVar[int] = 5
+    quick: ClassVar[tuple[int, int]] = (1, 20_000)
+    tests: ClassVar[tuple[int, int, int]] = (5, 5_000, 500)
+    every: ClassVar[int] = 5_000
+    picture: ClassVar[str] = "  b a d . . . . . ? ? ?  c c a . . . . . ? ? ?\n" + (
+        "                  b a d                  c c a"
+    )
+
+    def task(self, row: str) -> Copying:
+        return Copying(SIZE, int(row.partition(" lag=")[2]))
+
+    def contestants(self) -> Mapping[str, tuple[Row, Contestant]]:
+        """The LSTM at each lag, its opponents where they have a chance."""
+        found: dict[str, tuple[Row, Contestant]] = {}
+        for lag in LAGS:
+            name = f"lstm lag={lag}"
+            cell = SpreadLSTM(shortest=lag / 2, longest=8.0 * lag)
+            row = Row(name, f"LSTM by half-lives, lag {lag}", "", AtLeast(0.8), lag < LAGS[-1])
+            found[name] = row, truncated(cell, 16, 0.02, 1e-5)
+        for lag in LAGS[:2]:
+            name = f"lstm1997 lag={lag}"
+            old = truncated(LSTM1997(), 16, 0.02, 1e-5)
+            found[name] = Row(name, f"LSTM of 1997, lag {lag}"), old
+        name = f"rnn lag={LAGS[0]}"
+        found[name] = Row(name, f"plain RNN, exact, lag {LAGS[0]}"), exact(RNN(), 8, 0.02, 1e-5)
+        return found

@@ -1,0 +1,164 @@
+"""Several small nets on one stream, predicting together with averaged weights.
+
+Every member learns alone. What it says is said by its running average of weights, which reads the
+stream with memories of its own. Members are mixed by Bayes' rule with a memory: the weight of one
+is exp(-eta * its discounted surprise), so those that have not understood yet hardly count, and
+those that have are averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from tidegate.kernels.plan import Array
+from tidegate.learn import SGD, Learner, Predictor
+
+__all__ = ["FrozenMixture", "Mixture", "Surprise", "class_surprise", "yes_no_surprise"]
+
+#: (predictions (steps, outputs), targets (steps, targets)) -> nats (steps,)
+Surprise: TypeAlias = Callable[[Array, Array], Array]
+
+_LEAST = 1e-12
+
+
+def class_surprise(predictions: Array, targets: Array) -> Array:
+    """-log of the share that the class which came had; 0 where nothing was asked.
+
+    >>> class_surprise(np.array([[0.5, 0.5]]), np.array([[1.0]])).round(3)
+    array([0.693])
+    """
+    known = np.isfinite(targets[:, 0])
+    index = np.where(known, targets[:, 0], 0).astype(np.int64)
+    shares = np.take_along_axis(predictions, index[:, None], axis=1)[:, 0]
+    return np.where(known, -np.log(np.maximum(shares, _LEAST)), 0.0)
+
+
+def yes_no_surprise(predictions: Array, targets: Array) -> Array:
+    """Cross-entropy of independent yes/no outputs, summed over them; unknown targets count 0.
+
+    >>> yes_no_surprise(np.array([[0.5, 0.5]]), np.array([[1.0, 0.0]])).round(3)
+    array([1.386])
+    """
+    right = np.where(targets > 0.5, predictions, 1 - predictions)
+    nats = np.where(np.isfinite(targets), -np.log(np.maximum(right, _LEAST)), 0.0)
+    return np.asarray(nats.sum(axis=1))
+
+
+class Mixture:
+    """Learners side by side, and the averages that speak for them.
+
+    Args:
+        members: made with ``averaging``, all of one shape.
+        surprise: how wrong a prediction was.
+        eta: how sharply surprise tells in the mixture; 1 is Bayes' rule.
+        window: steps over which surprise is remembered.
+
+    >>> from tidegate.learn import Network, RunningAverage, Softmax
+    >>> network = Network(inputs=2, outputs=2, units=2)
+    >>> def member(seed):
+    ...     return Learner(network, Softmax(), averaging=RunningAverage(), seed=seed)
+    >>> mixture = Mixture([member(1), member(2)], class_surprise)
+    >>> mixture.learn(np.eye(2)[[0, 1, 0]], np.array([[1.0], [0.0], [1.0]])).shape
+    (3, 2)
+    >>> float(mixture.shares.sum())
+    1.0
+    """
+
+    def __init__(
+        self,
+        members: Sequence[Learner],
+        surprise: Surprise,
+        eta: float = 0.2,
+        window: float = 500.0,
+    ) -> None:
+        self._voices = [_Voice(member) for member in members]
+        self._surprise, self._eta, self._window = surprise, eta, window
+        self._losses = np.zeros(len(members))
+
+    @property
+    def shares(self) -> Array:
+        """(members,) what each has to say in the mixture."""
+        powers = np.exp(-self._eta * (self._losses - self._losses.min()))
+        return np.asarray(powers / powers.sum())
+
+    def learn(self, xs: Array, targets: Array) -> Array:
+        """Predict the steps with the weights of now, then learn them.
+
+        Args:
+            xs: (steps, inputs), a short piece: averages and shares stand still within it.
+            targets: (steps, targets).
+
+        Returns:
+            predictions (steps, outputs), made before the targets were seen.
+        """
+        said = [voice.say(xs) for voice in self._voices]
+        mixed = _mixed(self.shares, said)
+        for voice in self._voices:
+            voice.member.run(xs, targets)
+        ages = np.arange(len(xs))[::-1]
+        fading = (1 - 1 / self._window) ** ages
+        news = np.array([fading @ self._surprise(one, targets) for one in said])
+        self._losses = (1 - 1 / self._window) ** len(xs) * self._losses + news
+        return mixed
+
+    def frozen(self) -> FrozenMixture:
+        """A copy that no longer learns."""
+        return FrozenMixture(
+            [voice.member.averaged() for voice in self._voices], self.shares.copy()
+        )
+
+
+@dataclass(frozen=True)
+class FrozenMixture:
+    """The averages of a moment, mixed by the shares of that moment."""
+
+    predictors: Sequence[Predictor]
+    shares: Array
+
+    def run(self, xs: Array) -> Array:
+        """Predictions (steps, outputs); memories go on."""
+        return _mixed(self.shares, [predictor.run(xs) for predictor in self.predictors])
+
+    def forget(self) -> None:
+        """Memories to their start."""
+        for predictor in self.predictors:
+            predictor.forget()
+
+
+class _Voice:
+    """A learner's averaged weights at work on the stream, with memories of their own.
+
+    The twin is a learner that is never told a target, so it changes nothing but its memories.
+    """
+
+    def __init__(self, member: Learner) -> None:
+        self.member = member
+        self._twin = Learner(member.network, member.loss, SGD(), dtype=member.dtype)
+        self._unknown = np.full((0, self._twin._targets), np.nan)
+
+    def say(self, xs: Array) -> Array:
+        own = self._twin.state
+        self._twin.state = replace(own, weights=self.member.state.average)
+        if len(self._unknown) < len(xs):
+            self._unknown = np.full((len(xs), self._unknown.shape[1]), np.nan)
+        return self._twin.run(xs, self._unknown[: len(xs)])
+
+
+def _mixed(shares: Array, said: Sequence[Array]) -> Array:
+    return np.asarray(np.einsum("k,kso->so", shares, np.asarray(said, np.float64)))
+
+
+def pieces(steps: int, done: int, shortest: int = 25) -> Iterator[int]:
+    """Lengths that add up to ``steps``: short ones while the weights still move fast.
+
+    >>> list(pieces(100, done=0)), len(list(pieces(10_000, done=10**6)))
+    ([25, 25, 25, 25], 10)
+    """
+    length = shortest if done < 2000 * shortest else 40 * shortest
+    while steps > 0:
+        yield min(length, steps)
+        steps -= length

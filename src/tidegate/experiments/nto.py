@@ -1,0 +1,103 @@
+"""Noisy temporal order, sequence by sequence: what the forget gate's bias costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tidegate.cells import Block2000, Cell
+from tidegate.cells.laws import Law, constant, ramp
+from tidegate.experiments.base import Experiment, Row, Trial
+from tidegate.experiments.claims import AtLeast
+from tidegate.experiments.cnto import within
+from tidegate.experiments.paper_net import KeepingBlock, paper_learner
+from tidegate.experiments.sources import SymbolSource
+from tidegate.tasks import TemporalOrder
+
+__all__ = ["Nto", "OpenBlock"]
+
+IN_A_ROW = 2_000
+
+
+@dataclass(frozen=True)
+class OpenBlock(Block2000):
+    """A block of 2000 whose forget gates all begin with one bias.
+
+    >>> OpenBlock(forget_bias=5.0).biases()["f"](np.random.default_rng(0), 2)
+    array([5., 5.])
+    """
+
+    forget_bias: float = 5.0
+
+    def biases(self) -> Mapping[str, Law]:
+        gates = {"i": ramp(-0.5, -0.5), "o": ramp(-0.5, -0.5)}
+        return gates | {"f": constant(self.forget_bias)}
+
+
+CELLS: dict[str, Cell] = {
+    "standard": KeepingBlock(),
+    "bias-5": OpenBlock(forget_bias=5.0),
+    "bias-1": OpenBlock(forget_bias=1.0),
+}
+
+
+class Nto(Experiment):
+    """Each sequence with empty memories; the class at its end.
+
+    >>> [row.name for row in Nto().rows()]
+    ['standard', 'bias-5', 'bias-1']
+    """
+
+    name: ClassVar[str] = "nto"
+    title: ClassVar[str] = "Noisy temporal order, single sequences"
+    source: ClassVar[str] = (
+        "Technical Report IDSIA-01-99 (1999), section 5 (in words); Hochreiter & Schmidhuber, "
+        "Neural Computation 9 (1997), section 5.6.2"
+    )
+    protocol: ClassVar[str] = (
+        "Sequences of 100 to 110 symbols, memories emptied before each; error at the trigger only. "
+        "The learner of cerg with 8 inputs and outputs and shortcuts, rate 0.5."
+    )
+    criterion: ClassVar[str] = "2,000 sequences in a row with all outputs within 0.3"
+    unit: ClassVar[str] = "sequences"
+    budget: ClassVar[int] = 1_000_000
+    trials: ClassVar[int] = 5
+    quick: ClassVar[tuple[int, int]] = (1, 50_000)
+    picture: ClassVar[str] = "  E adb X cab ... d Y bcd ... a X cc ... B"
+    wanting: ClassVar[str] = (
+        "The learning rate of the report is not given (0.1 in 1997, with three blocks)."
+    )
+
+    def rows(self) -> Sequence[Row]:
+        """The standard LSTM, and forget gates that begin open or half-open."""
+        solved = AtLeast(0.8)
+        return [
+            Row("standard", "standard LSTM", "solved, 571,100 sequences (1997)", solved, False),
+            Row("bias-5", "forget bias 5", "solved, as fast as standard", solved, False),
+            Row("bias-1", "forget bias 1", "solved, about 3 times slower", solved, False),
+        ]
+
+    def trial(self, row: str, seed: int, budget: int) -> Trial:
+        """One net; sequences are given in the column of streams."""
+        own, streams = (int(s) for s in np.random.SeedSequence(seed).generate_state(2))
+        net = paper_learner(CELLS[row], own, symbols=TemporalOrder.inputs)
+        source, in_a_row, symbols = SymbolSource(TemporalOrder(), streams), 0, 0
+        source.begin()
+        for sequences in range(1, budget + 1):
+            net.forget()
+            right = True
+            while True:
+                piece = source.peek(source.size or 1, questions=1)
+                outputs = net.run(source.inputs[piece], source.targets[piece])
+                source.take(len(outputs))
+                symbols += len(outputs)
+                if source.asked[piece][-1]:
+                    right = bool(within(outputs[-1:], source.wanted[piece][-1:])[0])
+                    break
+            in_a_row = in_a_row + 1 if right else 0
+            if in_a_row == IN_A_ROW:
+                return Trial(True, symbols, sequences)
+        return Trial(False, symbols, budget)

@@ -1,0 +1,125 @@
+"""Where training and test streams come from, piece by piece, each from a beginning."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tidegate.kernels.plan import Array
+from tidegate.tasks import State, Task
+from tidegate.tasks.arrays import Bools
+
+__all__ = ["Source", "SymbolSource", "symbols"]
+
+_AHEAD = 4096
+
+
+class Source(ABC):
+    """An endless supply of streams; arrays hold what was read ahead.
+
+    Attributes:
+        inputs: (read, inputs).
+        wanted: (read, outputs) what a criterion compares outputs with.
+        targets: (read, targets) what is learned, NaN where nothing is asked.
+        unknown: the shape of ``targets``, all NaN.
+        asked: (read,) which steps ask something.
+        starts: (read,) where a new string begins.
+    """
+
+    inputs: Array
+    wanted: npt.NDArray[Any]
+    targets: Array
+    unknown: Array
+    asked: Bools
+    starts: Bools
+
+    def __init__(self) -> None:
+        self.at = self.size = 0
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Go to the beginning of another stream."""
+
+    @abstractmethod
+    def read(self) -> None:
+        """Read ahead: fill the arrays with what comes, ``at`` 0 and ``size`` their length."""
+
+    def peek(self, steps: int, questions: int) -> slice:
+        """The place of symbols to come, one at least; ``take`` moves past them.
+
+        Args:
+            steps: symbols at most.
+            questions: of these among them, at most.
+        """
+        if self.at == self.size:
+            self.read()
+        piece = slice(self.at, min(self.at + steps, self.size))
+        if steps <= questions:
+            return piece
+        asking = np.flatnonzero(self.asked[piece])
+        if len(asking) < questions:
+            return piece
+        return slice(self.at, self.at + int(asking[questions - 1]) + 1)
+
+    def take(self, steps: int) -> None:
+        """Move on."""
+        self.at += steps
+
+
+class SymbolSource(Source):
+    """Strings of a task, one stream after the other, each from the beginning of a string.
+
+    Args:
+        task: whose strings they are.
+        seed: of the task's stream.
+        next_symbol: the target is the one symbol that comes, not all that could.
+
+    >>> from tidegate.tasks import Reber
+    >>> source = SymbolSource(Reber(), seed=1)
+    >>> source.begin()
+    >>> piece = source.peek(3, questions=100)
+    >>> source.inputs[piece].argmax(axis=1).tolist(), source.wanted[piece].sum(axis=1).tolist()
+    ([0, 4, 0], [2, 1, 2])
+    """
+
+    def __init__(self, task: Task, seed: int, next_symbol: bool = False) -> None:
+        super().__init__()
+        self._task, self._next_symbol = task, next_symbol
+        self._state: State = task.start(seed)
+
+    def begin(self) -> None:
+        """Pass over what is left of a string."""
+        while True:
+            if self.at == self.size:
+                self.read()
+            ahead = np.flatnonzero(self.starts[self.at :])
+            if ahead.size:
+                self.at += int(ahead[0])
+                return
+            self.at = self.size
+
+    def read(self) -> None:
+        block, self._state = self._task.block(self._state, _AHEAD)
+        self.inputs = block.inputs.astype(np.float64)
+        self.wanted, self.starts = block.legal, block.starts
+        self.asked = np.asarray(block.legal.any(axis=1))
+        learned = block.legal
+        if self._next_symbol:
+            learned = np.eye(block.legal.shape[1], dtype=np.bool_)[block.targets]
+        self.targets = np.where(self.asked[:, None], learned, np.nan)
+        self.unknown = np.full(self.targets.shape, np.nan)
+        self.at, self.size = 0, len(self.inputs)
+
+
+def symbols(task: Task, next_symbol: bool = False) -> partial[SymbolSource]:
+    """A supply of a task's streams, still without its seed.
+
+    >>> from tidegate.tasks import Reber
+    >>> symbols(Reber())(7).at
+    0
+    """
+    return partial(SymbolSource, task, next_symbol=next_symbol)
