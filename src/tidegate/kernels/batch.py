@@ -175,13 +175,14 @@ def _limits(
 def _traced(
     layout: Layout, saved: Array, shown: Array, after: Array
 ) -> tuple[dict[str, Array], dict[str, Array], dict[str, Array]]:
-    """Gates, slots that log-retention is read from, and kept memories, by name."""
-    plan = layout.engine.plan
-    named = dict(zip(plan.saved, np.moveaxis(saved, 2, 0), strict=False))
-    named |= dict(zip(plan.shown, np.moveaxis(shown, 2, 0), strict=True))
-    by_name = after.reshape(*after.shape[:2], len(plan.kept), layout.size.units)
-    return (
-        {gate: named[gate] for gate in plan.equations.gates},
-        {slot: named[f"z.{slot}"] for slot in plan.read},
-        dict(zip(plan.kept, np.moveaxis(by_name, 2, 0), strict=True)),
+    """Gates, slots that log-retention is read from, and kept memories, by name: views."""
+    arrays, units = (saved, shown), layout.size.units
+    gates, slots = (
+        {name: arrays[which][:, :, n] for name, which, n in places}
+        for places in layout.engine.plan.traced
     )
+    memories = {
+        name: after[:, :, n * units : (n + 1) * units]
+        for n, name in enumerate(layout.engine.plan.kept)
+    }
+    return gates, slots, memories

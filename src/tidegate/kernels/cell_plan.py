@@ -60,6 +60,21 @@ class CellPlan:
         return slots_of_retention(self.equations)
 
     @cached_property
+    def traced(self) -> tuple[tuple[tuple[str, int, int], ...], ...]:
+        """Where a trace finds every gate, and every slot of ``read``: 0 saved or 1 shown, number.
+
+        >>> from tidegate.cells import LSTM
+        >>> cell_plan(LSTM()).traced
+        ((('i', 0, 0), ('f', 0, 1), ('g', 0, 2), ('o', 0, 3)), (('f', 1, 0),))
+        """
+        places = {n: (0, k) for k, n in enumerate(self.saved)}
+        places |= {n: (1, k) for k, n in enumerate(self.shown)}
+        return (
+            tuple((gate, *places[gate]) for gate in self.equations.gates),
+            tuple((slot, *places[f"z.{slot}"]) for slot in self.read),
+        )
+
+    @cached_property
     def sources(self) -> tuple[str, ...]:
         """Leaves whose errors are summed into gradients: slots, then parameters."""
         eq = self.equations
