@@ -56,7 +56,7 @@ def _adam() -> Adam:
 
 
 CONTESTANTS: dict[str, Callable[[int, int], Learning]] = {
-    "lstm": lambda length, seed: _truncated(SpreadLSTM(length / 2, 8.0 * length), length, seed),
+    "lstm": lambda length, seed: _truncated(SpreadLSTM(shortest=length / 2, longest=8.0 * length), length, seed),
     "lstm1997": lambda length, seed: _truncated(LSTM1997(), length, seed),
     "rnn": lambda length, seed: ExactLearner(
         Network(2, 1, cell=RNN(), units=8), optimiser=_adam(), seed=seed

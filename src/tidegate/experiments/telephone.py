@@ -136,7 +136,7 @@ def _learner(name: str, task: Copying, seed: int) -> tuple[Learning, Network]:
     cells: dict[str, Cell] = {
         "rnn": RNN(),
         "lstm": LSTM(forget_bias=1.0),
-        "spread": SpreadLSTM(task.lag / 2, 8.0 * task.lag),
+        "spread": SpreadLSTM(shortest=task.lag / 2, longest=8.0 * task.lag),
     }
     network = Network(task.inputs, task.outputs, cell=cells[name], units=UNITS)
     if name == "rnn":
