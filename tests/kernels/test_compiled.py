@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from support.cells import ONLINE, Peephole, name
-from support.learning import STEPS, Case, Decayed, Doubled, assert_same_state
+from support.learning import STEPS, Case, Decayed, Doubled, Growing, assert_same_state
 from tidegate._core.errors import UsageError
 from tidegate.kernels import jit
 from tidegate.kernels.compiled import CompiledEngine, CompiledFrozen
@@ -99,6 +99,13 @@ def test_every_width_of_input_and_output(inputs, outputs):
 def test_stacks(cell, units, dtype):
     for outputs in (2, 9):
         assert_equals_reference(Case(cell=cell, units=units, outputs=outputs, dtype=dtype))
+
+
+@pytest.mark.parametrize("below", ["lstm", Growing()], ids=name)
+def test_padding_that_runs_away_stays_by_itself(below):
+    """After 100 steps the padded lanes hold infinities and what comes of them."""
+    case = Case(cell=(below, Growing()), units=(3, 3), optimiser=SGD(0.005), dtype=np.float32)
+    assert_equals_reference(case)
 
 
 @X86

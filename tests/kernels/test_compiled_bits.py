@@ -11,6 +11,7 @@ import pytest
 from support.cells import ONLINE, name
 from support.learning import STEPS, Case, assert_same_state
 from tidegate.kernels.compiled import CompiledEngine
+from tidegate.kernels.hosting import Table
 from tidegate.learn import Adam, Gaussian, Momentum, RunningAverage, Softmax
 
 BITS = [
@@ -82,3 +83,11 @@ def test_eight_threads_with_learners_of_their_own():
         thread.join()
     for one in learners[1:]:
         assert_same_state(one.state, learners[0].state)
+
+
+def test_coefficients_are_computed_in_the_same_rows_wherever_a_run_was_cut():
+    case = Case(optimiser=Adam(), averaging=RunningAverage())
+    first, second = Table(case.online(), np.dtype(np.float32)), Table(case.online(), np.dtype("f4"))
+    assert first.fill(1024) == second.fill(2047) == 1024
+    np.testing.assert_array_equal(first.rows, second.rows)
+    assert second.fill(2048) == 2048 and not np.array_equal(first.rows, second.rows)

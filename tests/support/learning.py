@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tidegate.cells import LSTM
+from tidegate.cells import LSTM, Cell, Step, both, constant
+from tidegate.cells.functions import exp, tanh
 from tidegate.kernels.plan import Averaging, Loss, Optimiser, State
 from tidegate.kernels.reference import Online
 from tidegate.learn import SGD, Logistic, Network, Softmax, Squared
@@ -63,6 +64,19 @@ class Doubled(LSTM):
         step = super().step(z, past, par)
         step.h = step.h * 2.0
         return step
+
+
+class Growing(Cell):
+    """Its memory grows without end where its parameter is 0: in lanes that are padding."""
+
+    slots = {"g": both}
+    memory = ("c",)
+    parameters = {"p": constant(1.0)}
+    start = {"c": 1.0}
+
+    def step(self, z, past, par):
+        c = past.c * (0.9 * exp(2.0 - 2.0 * par.p)) + tanh(z.g)
+        return Step(h=tanh(c), c=c)
 
 
 class Decayed(SGD):

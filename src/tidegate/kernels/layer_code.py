@@ -8,11 +8,12 @@ from typing import Any, TypeAlias
 
 from tidegate.calculus import Equations
 from tidegate.calculus.graph import Node, evaluate
+from tidegate.kernels.arrangement import Arrangement
 from tidegate.kernels.emit import Emitter, Index, Reals, Variable
 from tidegate.kernels.frame import FrameCode
 from tidegate.kernels.vector import Mask, Vector
 
-__all__ = ["SLOPES", "Key", "LayerCode", "Rows"]
+__all__ = ["SLOPES", "Key", "LayerCode", "Rows", "layer_codes"]
 
 Key: TypeAlias = tuple[str, Any]
 """A value of the equations: its kind (``memory``, ``keep`` ...) and its name or pair of names."""
@@ -41,14 +42,20 @@ class LayerCode:
         code: the function.
         frame: the layer's own words.
         eq: the cell.
-        lanes: units per block.
+        arrangement: what lanes are.
         below: the values that the layer sees as its input.
     """
 
     def __init__(
-        self, code: Emitter, frame: FrameCode, eq: Equations, lanes: int, below: Rows
+        self,
+        code: Emitter,
+        frame: FrameCode,
+        eq: Equations,
+        arrangement: Arrangement,
+        below: Rows,
     ) -> None:
-        self.code, self.frame, self.eq, self.lanes, self.below = code, frame, eq, lanes, below
+        self.code, self.frame, self.eq, self.below = code, frame, eq, below
+        self.arrangement, self.lanes = arrangement, arrangement.lanes
         self.units, self.blocks = frame.size("units"), frame.size("blocks")
         self.slopes = varying_slopes(eq)
 
@@ -59,11 +66,12 @@ class LayerCode:
 
     def hidden_rows(self, name: str) -> Rows:
         """``hidden`` values of the step before or ``new_hidden``: one piece per hidden name."""
-        pieces = [(self.padded * q, self.units) for q in range(len(self.eq.hidden))]
+        length = self.padded // self.arrangement.each
+        pieces = [(length * q, self.units) for q in range(len(self.eq.hidden))]
         return Rows(self.frame.reals(name), tuple(pieces))
 
     def rows(self, rows: Rows) -> Iterator[tuple[Index, Index]]:
-        """Write a loop per piece: the number of the row, and where in the array its value lies."""
+        """Write a loop per piece: the number of the row, and of its value in the array."""
         first = self.code.index(0)
         for start, count in rows.pieces:
             with self.code.loop(count) as k:
@@ -72,7 +80,8 @@ class LayerCode:
 
     def real_lanes(self, block: Index) -> Mask:
         """The lanes of a block that are units, not padding."""
-        return self.code.lane_numbers(self.lanes, block * self.lanes) < self.units
+        numbers = self.code.lane_numbers(self.lanes, block * self.lanes)
+        return numbers < self.units * self.arrangement.each
 
     def zeros(self, zone: str) -> list[Variable[Vector]]:
         """A sum for every slot that a zone feeds."""
@@ -93,7 +102,7 @@ class LayerCode:
         """Net input, new memories and hidden values, and the slopes that learning needs."""
         with self.code.loop(self.blocks) as block:
             known = self._leaves(block)
-            self._store(block, known, self._evaluated(known))
+            self._store(block, self._evaluated(known))
 
     def project(self) -> None:
         """The hidden rows' part of the next net input, from weights and hidden values alone."""
@@ -111,8 +120,8 @@ class LayerCode:
                 old.store(new.load(k * self.lanes, width=self.lanes), k * self.lanes)
 
     def _add_products(self, totals: list[Variable[Vector]], weights: Reals, rows: Rows) -> None:
-        for row, offset in self.rows(rows):
-            z = rows.values.load(offset).spread(self.lanes)
+        for row, number in self.rows(rows):
+            z = self.arrangement.value(rows.values, number)
             place = weights.at(row * (len(totals) * self.lanes))
             for n, total in enumerate(totals):
                 total.value = place.load(n * self.lanes, width=self.lanes).fma(z, total.value)
@@ -156,20 +165,30 @@ class LayerCode:
             for key, value in zip(wanted, evaluate(wanted.values(), leaves), strict=True)
         }
 
-    def _store(
-        self, block: Index, known: Mapping[str, Vector], values: Mapping[Key, Vector]
-    ) -> None:
-        """Padded lanes keep their memory and show 0, whatever the equations make of them."""
+    def _store(self, block: Index, values: Mapping[Key, Vector]) -> None:
+        """Padded lanes show 0 and learn nothing, whatever the equations make of them."""
         lanes, eq, real = self.lanes, self.eq, self.real_lanes(block)
         memory = self.frame.reals("new_memory").at(block * (len(eq.memory) * lanes))
         for k, name in enumerate(eq.memory):
-            memory.store(real.select(values["memory", name], known[f"past.{name}"]), k * lanes)
+            memory.store(values["memory", name], k * lanes)
         hidden = self.frame.reals("new_hidden").at(block * lanes)
         for k, name in enumerate(eq.hidden):
             hidden.store(real.select(values["hidden", name], 0.0), self.padded * k)
         place = self.frame.reals("slopes").at(block * (len(self.slopes) * lanes))
         for k, key in enumerate(self.slopes):
-            place.store(values[key], k * lanes)
+            place.store(real.select(values[key], 0.0), k * lanes)
+
+
+def layer_codes(
+    code: Emitter, frame: FrameCode, cells: tuple[Equations, ...], arrangement: Arrangement
+) -> list[LayerCode]:
+    """The layers of a network, each seeing the new hidden values of the one below."""
+    below = Rows(frame.reals("seen"), ((code.index(0), frame.size("inputs")),))
+    layers: list[LayerCode] = []
+    for n, eq in enumerate(cells):
+        layers.append(LayerCode(code, frame.layer(n), eq, arrangement, below))
+        below = layers[-1].hidden_rows("new_hidden")
+    return layers
 
 
 def varying_slopes(eq: Equations) -> dict[Key, Node]:

@@ -23,10 +23,10 @@ from tidegate.kernels.sums import Factor, product, sum_of_products
 from tidegate.kernels.update_code import UpdateCode
 from tidegate.kernels.vector import Vector
 
-__all__ = ["carry_on", "learn"]
+__all__ = ["carry_on", "learn_down"]
 
 
-def learn(layer: LayerCode, update: UpdateCode, below_error: Reals | None) -> None:
+def _learn(layer: LayerCode, update: UpdateCode, below_error: Reals | None) -> None:
     """Update traces and weights of a layer, and hand the error down.
 
     Args:
@@ -39,8 +39,16 @@ def learn(layer: LayerCode, update: UpdateCode, below_error: Reals | None) -> No
         _Pass(layer, block, update, below_error is not None).write()
     if below_error is not None:
         immediate, lanes = layer.frame.reals("immediate"), layer.lanes
-        for row, offset in layer.rows(layer.below):
-            below_error.store(immediate.load(row * lanes, width=lanes).total(), offset)
+        arrangement = layer.arrangement
+        for row, number in layer.rows(layer.below):
+            total = arrangement.total(immediate.load(row * lanes, width=lanes))
+            below_error.store(total, number * arrangement.each)
+
+
+def learn_down(layers: list[LayerCode], update: UpdateCode) -> None:
+    """The pass over all layers, from the readout's errors downwards."""
+    for n in reversed(range(len(layers))):
+        _learn(layers[n], update, layers[n - 1].frame.reals("error") if n else None)
 
 
 def carry_on(layer: LayerCode) -> None:
@@ -78,16 +86,17 @@ class _Pass:
         layer = self.layer
         old, new = layer.hidden_rows("hidden"), layer.hidden_rows("new_hidden")
         net = layer.zeros("hidden")
-        for row, offset in layer.rows(old):
-            z, following = (v.values.load(offset).spread(self.lanes) for v in (old, new))
+        value = layer.arrangement.value
+        for row, number in layer.rows(old):
+            z, following = (value(rows.values, number) for rows in (old, new))
             for total, weight in zip(net, self._row("hidden", row, z), strict=True):
                 total.value = weight.fma(following, total.value)
         layer.store_net(self.block, net)
         passed = self._passed() if self.passes_error else []
-        for row, offset in layer.rows(layer.below):
+        for row, number in layer.rows(layer.below):
             if passed:
                 self._hand_down(row, passed)
-            self._row("input", row, layer.below.values.load(offset).spread(self.lanes))
+            self._row("input", row, value(layer.below.values, number))
         first = layer.code.index(0)
         self._row("bias", first, 1.0)
         self._row("unit", first, 1.0)
@@ -132,12 +141,11 @@ class _Pass:
 
     def _passed(self) -> list[Vector]:
         """d loss / d slot at this step only, for the slots that the layer below feeds."""
-        real, write = self.layer.real_lanes(self.block), self.slope["write"]
-        passed = []
+        write, passed = self.slope["write"], []
         for slot in self.eq.fed_by("input"):
             terms = [(write.get((m, slot), 0.0), error) for m, error in self.on_memory.items()]
             total = sum_of_products(self.direct.get(slot, 0.0), *terms)
-            passed.append(real.select(self._vector(total), 0.0))
+            passed.append(self._vector(total))
         return passed
 
     def _hand_down(self, row: Index, passed: list[Vector]) -> None:
