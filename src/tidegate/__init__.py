@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         layers,
         learn,
         memory,
+        report,
         streams,
         tasks,
     )
@@ -54,6 +55,7 @@ __all__ = [
     "layers",
     "learn",
     "memory",
+    "report",
     "streams",
     "tasks",
 ]
