@@ -22,19 +22,20 @@ __all__ = ["graph_text", "recipe"]
 
 # fmt: off
 _GENERATOR = (
-    "calculus.derive", "calculus.graph", "cells.functions", "kernels.cpu", "kernels.emit",
-    "kernels.frame", "kernels.functions", "kernels.layer_code", "kernels.loss_code",
-    "kernels.online_code", "kernels.pass_code", "kernels.plan", "kernels.readout_code",
-    "kernels.sums", "kernels.update_code", "kernels.vector",
+    "calculus.derive", "calculus.graph", "cells.functions", "kernels.arrangement", "kernels.cpu",
+    "kernels.emit", "kernels.frame", "kernels.functions", "kernels.indices", "kernels.lanes_code",
+    "kernels.layer_code", "kernels.loss_code", "kernels.memory", "kernels.online_code",
+    "kernels.pass_code", "kernels.plan", "kernels.readout_code", "kernels.sums",
+    "kernels.update_code", "kernels.vector",
 )
 # fmt: on
 
 
-def recipe(code: OnlineCode) -> str:
-    """Equal recipes mean equal text, on one processor."""
+def recipe(kind: str, code: OnlineCode) -> str:
+    """Equal recipes mean equal text, on one processor; ``kind`` names who writes it."""
     parts = [_generator(), *map(_equations_text, code.cells)]
     parts += [_loss_text(code.loss), _optimiser_text(code.optimiser)]
-    sizes = (code.averaging, code.precision.bits, code.lanes, code.group)
+    sizes = (kind, code.averaging, code.precision.bits, code.lanes, code.group)
     return "\n".join([*parts, repr(sizes)])
 
 
