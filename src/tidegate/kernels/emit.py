@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import llvmlite.ir as ir  # type: ignore[import-untyped]
 
 from tidegate.kernels.indices import I64, Index, Lanes
-from tidegate.kernels.memory import Flags, Reals, Words
+from tidegate.kernels.places import Flags, Reals, Words
 from tidegate.kernels.vector import (
     DOUBLE,
     LLVM,

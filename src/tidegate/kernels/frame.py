@@ -16,8 +16,7 @@ from tidegate.kernels.vector import DOUBLE, Precision, Vector
 __all__ = ["Frame", "FrameCode", "frame_names"]
 
 _LEARNER = (
-    # counts that change
-    "done",
+    # a count that changes
     "updates",
     # sizes
     "steps",
@@ -36,7 +35,10 @@ _LEARNER = (
     "prediction",
     "flag",
     "table",
+    "table_rows",
     # arrays of the learner
+    "coefficients",
+    "lane_updates",
     "seen",
     "features",
     "logits",
@@ -131,6 +133,10 @@ class FrameCode:
     def doubles(self, name: str) -> Reals:
         """An array of doubles."""
         return self._words.reals(self._position(name), DOUBLE)
+
+    def words(self, name: str) -> Words:
+        """An array of words."""
+        return self._words.words(self._position(name))
 
     def flags(self, name: str) -> Flags:
         """An array of bytes."""

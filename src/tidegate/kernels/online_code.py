@@ -15,15 +15,16 @@ import llvmlite.ir as ir  # type: ignore[import-untyped]
 
 from tidegate.calculus import Equations
 from tidegate.kernels import functions, pass_code
+from tidegate.kernels.arrangement import UnitLanes
 from tidegate.kernels.cpu import Target, flushing
 from tidegate.kernels.emit import Emitter, Index, Variable, Words
 from tidegate.kernels.frame import FrameCode
-from tidegate.kernels.layer_code import LayerCode, Rows
-from tidegate.kernels.loss_code import LossCode, loss_code, missing_flag
+from tidegate.kernels.layer_code import layer_codes
+from tidegate.kernels.loss_code import clip, loss_code
 from tidegate.kernels.plan import CAPPED, INPUT_LIMIT, MISSING, Loss, Optimiser
 from tidegate.kernels.readout_code import ReadoutCode
-from tidegate.kernels.update_code import UpdateCode
-from tidegate.kernels.vector import LLVM, Precision
+from tidegate.kernels.update_code import UpdateCode, coefficient_names
+from tidegate.kernels.vector import LLVM, Bits, Precision
 
 __all__ = ["FUNCTIONS", "OnlineCode"]
 
@@ -84,29 +85,21 @@ class _Function:
         self.code = Emitter(module, name, {"frame": Words}, spec.precision)
         self.words: Words = self.code.arguments[0]
         self.frame = FrameCode(self.words, len(spec.cells), spec.precision)
-        self.layers = self._layers()
-        self.readout = ReadoutCode(self.code, self.frame, spec.lanes, spec.group)
-        lanes = min(spec.lanes, max(2, 1 << (spec.group - 1).bit_length()))
-        self.loss: LossCode = loss_code(self.code, self.frame, lanes, spec.loss)
+        arrangement = UnitLanes(spec.lanes)
+        self.layers = layer_codes(self.code, self.frame, spec.cells, arrangement)
+        self.readout = ReadoutCode(self.code, self.frame, arrangement, spec.group)
+        self.loss = loss_code(self.code, self.frame, spec.group, spec.loss)
         self.forward: LLVM = None
-
-    def _layers(self) -> list[LayerCode]:
-        below = Rows(self.frame.reals("seen"), ((self.code.index(0), self.frame.size("inputs")),))
-        layers: list[LayerCode] = []
-        for n, eq in enumerate(self.spec.cells):
-            layers.append(LayerCode(self.code, self.frame.layer(n), eq, self.spec.lanes, below))
-            below = layers[-1].hidden_rows("new_hidden")
-        return layers
 
     def call_forward(self) -> None:
         """The forward part of a step, from the input seen to the logits."""
         self.code.builder.call(self.forward, [self.words.pointer])
 
-    def see(self, step: Index) -> Variable[Index]:
+    def see(self, step: Index) -> Variable[Bits]:
         """Clean the input of a step, as the reference does; the flags so far."""
         code, lanes, inputs = self.code, self.spec.lanes, self.frame.size("inputs")
         row = self.frame.doubles("x").at(step * inputs)
-        seen, flags = self.frame.reals("seen"), code.variable(code.index(0))
+        seen, flags = self.frame.reals("seen"), code.variable(code.bits(0))
         with code.loop(self.frame.size("input_blocks")) as k:
             numbers = code.lane_numbers(lanes, k * lanes)
             x = row.load_where(numbers < inputs, k * lanes)
@@ -116,12 +109,22 @@ class _Function:
             x = functions.maximum(functions.minimum(x, INPUT_LIMIT), -INPUT_LIMIT)
             one = numbers.equals(inputs).select(x.like(1.0), 0.0)
             seen.store((numbers < inputs).select(x, one).to(self.spec.precision), k * lanes)
-            flags.value = (
-                flags.value | code.flag((~finite).any(), MISSING) | code.flag(far.any(), CAPPED)
-            )
+            found = (~finite).any().flag(MISSING) | far.any().flag(CAPPED)
+            flags.value = flags.value | found
         return flags
 
+    def update(self) -> UpdateCode:
+        """The update by the coefficients of this step."""
+        spec, names = self.spec, coefficient_names(self.spec.optimiser)
+        row = self.frame.count("updates") - self.frame.size("first_update")
+        table = self.frame.reals("table").at(row * (len(names) + spec.averaging))
+        values = [table.load(k).spread(spec.lanes) for k in range(len(names) + spec.averaging)]
+        coefficients = dict(zip(names, values, strict=False))
+        share = values[-1] if spec.averaging else None
+        return UpdateCode(spec.optimiser, self.frame.size("stride"), coefficients, share)
+
     def finish(self) -> None:
+        """End the function."""
         self.code.finish()
 
 
@@ -141,11 +144,12 @@ def _predict(f: _Function) -> None:
 def _learn(f: _Function) -> None:
     with f.code.loop(f.frame.size("steps")) as step:
         flags = f.see(step)
-        f.call_forward()
-        known = f.loss.meet(step)
-        flags.value = flags.value | missing_flag(f.code, known, f.frame.size("targets"))
-        f.loss.clip(flags)
-        with f.code.either(known >= 1) as (some, none):
+        # Written out here: called, it would cost a few nanoseconds more.
+        _forward(f)
+        known, missing = f.loss.meet(step)
+        flags.value = flags.value | missing.flag(MISSING)
+        clip(f.loss, flags)
+        with f.code.either(known) as (some, none):
             with some:
                 _update(f)
             with none:
@@ -158,12 +162,9 @@ def _learn(f: _Function) -> None:
 
 def _update(f: _Function) -> None:
     """The pass over the readout, then over the layers downwards."""
-    spec = f.spec
-    update = UpdateCode(f.code, f.frame, spec.optimiser, spec.averaging, spec.lanes)
+    update = f.update()
     f.readout.learn(update)
-    for n in reversed(range(len(f.layers))):
-        below_error = f.layers[n - 1].frame.reals("error") if n else None
-        pass_code.learn(f.layers[n], update, below_error)
+    pass_code.learn_down(f.layers, update)
     f.frame.set_count("updates", f.frame.count("updates") + 1)
 
 

@@ -1,16 +1,17 @@
-"""The linear readout as code: its lanes are features, its sums run over them.
+"""The linear readout as code.
 
 Features are the top layer's hidden values, the input where the readout sees it, and the constant
 1, padded to whole vectors. Outputs come in groups: one pass over the features makes the sums of a
-group, and a shuffle network adds up their lanes together.
+group. Where lanes are units they are features here, and a shuffle network adds up the lanes of a
+group's sums together.
 """
 
 from __future__ import annotations
 
+from tidegate.kernels.arrangement import Arrangement
 from tidegate.kernels.emit import Emitter, Index, Reals
 from tidegate.kernels.frame import FrameCode
 from tidegate.kernels.update_code import UpdateCode
-from tidegate.kernels.vector import Vector, totals
 
 __all__ = ["ReadoutCode"]
 
@@ -21,12 +22,15 @@ class ReadoutCode:
     Args:
         code: the function.
         frame: its words.
-        lanes: features per vector.
+        arrangement: what lanes are.
         group: outputs per group.
     """
 
-    def __init__(self, code: Emitter, frame: FrameCode, lanes: int, group: int) -> None:
-        self.code, self.frame, self.lanes, self.group = code, frame, lanes, group
+    def __init__(
+        self, code: Emitter, frame: FrameCode, arrangement: Arrangement, group: int
+    ) -> None:
+        self.code, self.frame, self.group = code, frame, group
+        self.arrangement, self.lanes = arrangement, arrangement.lanes
         self.blocks = frame.size("feature_blocks")
 
     def logits(self) -> None:
@@ -41,14 +45,17 @@ class ReadoutCode:
                 for n, total in enumerate(sums):
                     weight = weights.load(n * self.lanes, width=self.lanes)
                     total.value = weight.fma(feature, total.value)
-            self._store_totals([s.value for s in sums], logits, group * self.group)
+            values = [total.value for total in sums]
+            self.arrangement.store_totals(values, logits, group * self.group)
 
     def learn(self, update: UpdateCode) -> None:
         """d loss / d features, with the weights before their update; then the update."""
         features, errors = self.frame.reals("features"), self.frame.reals("readout_error")
         delta, lanes = self.frame.reals("delta"), self.lanes
         with self.code.loop(self.frame.size("groups")) as group:
-            slopes = [delta.load(group * self.group + n).spread(lanes) for n in range(self.group)]
+            slopes = [
+                self.arrangement.value(delta, group * self.group + n) for n in range(self.group)
+            ]
             with self.code.loop(self.blocks) as block:
                 feature = features.load(block * lanes, width=lanes)
                 weights = self._weights(group, block)
@@ -63,10 +70,3 @@ class ReadoutCode:
     def _weights(self, group: Index, block: Index) -> Reals:
         vector = (group * self.blocks + block) * self.group
         return self.frame.reals("readout").at(vector * self.lanes)
-
-    def _store_totals(self, sums: list[Vector], logits: Reals, first: Index) -> None:
-        """A power of two of sums at a time; what is too many is overwritten by the next."""
-        step = min(self.lanes, 1 << (len(sums) - 1).bit_length())
-        sums = sums + [sums[0].like(0.0)] * (-len(sums) % step)
-        for start in range(0, len(sums), step):
-            logits.store(totals(sums[start : start + step]), first + start)

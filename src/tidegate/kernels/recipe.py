@@ -24,8 +24,8 @@ __all__ = ["graph_text", "recipe"]
 _GENERATOR = (
     "calculus.derive", "calculus.graph", "cells.functions", "kernels.arrangement", "kernels.cpu",
     "kernels.emit", "kernels.frame", "kernels.functions", "kernels.indices", "kernels.lanes_code",
-    "kernels.layer_code", "kernels.loss_code", "kernels.memory", "kernels.online_code",
-    "kernels.pass_code", "kernels.plan", "kernels.readout_code", "kernels.sums",
+    "kernels.layer_code", "kernels.loss_code", "kernels.online_code", "kernels.pass_code",
+    "kernels.places", "kernels.plan", "kernels.readout_code", "kernels.sums",
     "kernels.update_code", "kernels.vector",
 )
 # fmt: on

@@ -8,11 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 
 from tidegate.calculus.graph import Graph, Node, evaluate, partial
-from tidegate.kernels.emit import Emitter, Index, Reals
-from tidegate.kernels.frame import FrameCode
+from tidegate.kernels.emit import Index, Reals
 from tidegate.kernels.plan import Optimiser
 from tidegate.kernels.sums import Factor, product, sum_of_products
-from tidegate.kernels.vector import Vector
+from tidegate.kernels.vector import Mask, Vector
 
 __all__ = ["UpdateCode", "coefficient_names", "plain_slope"]
 
@@ -23,24 +22,29 @@ def coefficient_names(optimiser: Optimiser) -> tuple[str, ...]:
 
 
 class UpdateCode:
-    """The update of this step: coefficients are read once, then weights are updated by vectors.
+    """The update of this step: weights are updated by vectors.
 
     Moments, and the average as the last, lie ``stride`` numbers after the weights and each other.
+
+    Args:
+        optimiser: its equations.
+        stride: between a weight and what is kept beside it.
+        coefficients: of this step, by name, each as wide as a vector.
+        share: of the newest weight in the average; None without averaging.
+        learning: the lanes whose weights change; None where all do.
     """
 
     def __init__(
-        self, code: Emitter, frame: FrameCode, optimiser: Optimiser, averaging: bool, lanes: int
+        self,
+        optimiser: Optimiser,
+        stride: Index,
+        coefficients: Mapping[str, Vector],
+        share: Vector | None,
+        learning: Mask | None = None,
     ) -> None:
-        self._optimiser, self._averaging = optimiser, averaging
-        self._stride = frame.size("stride")
-        names = coefficient_names(optimiser)
-        row = frame.count("updates") - frame.size("first_update")
-        table = frame.reals("table").at(row * (len(names) + averaging))
-        coefficients = {name: table.load(k).spread(lanes) for k, name in enumerate(names)}
-        self._coefficients = SimpleNamespace(**coefficients)
+        self._optimiser, self._stride, self._learning = optimiser, stride, learning
+        self._coefficients, self._share = SimpleNamespace(**coefficients), share
         self._slope = _value(plain_slope(optimiser), coefficients)
-        if averaging:
-            self._share = table.load(len(names)).spread(lanes)
 
     def __call__(
         self, place: Reals, offset: Index | int, weight: Vector, *terms: tuple[Factor, Factor]
@@ -60,12 +64,17 @@ class UpdateCode:
         else:
             scaled = [(product(a, self._slope), b) for a, b in terms]
             new = _like(weight, sum_of_products(weight, *scaled))
+        new = self._chosen(new, weight)
         place.store(new, offset)
-        if self._averaging:
+        if self._share is not None:
             kept = self._kept(place, len(self._optimiser.moments))
             average = kept.load(offset, width=weight.width)
-            kept.store(average + (new - average) * self._share, offset)
+            moved = average + (new - average) * self._share
+            kept.store(self._chosen(moved, average), offset)
         return new
+
+    def _chosen(self, new: Vector, old: Vector) -> Vector:
+        return new if self._learning is None else self._learning.select(new, old)
 
     def _kept(self, place: Reals, k: int) -> Reals:
         """What is kept beside the weights at ``place``: moment ``k``, or the average."""
@@ -81,7 +90,8 @@ class UpdateCode:
             weight, gradient, SimpleNamespace(**moments), self._coefficients
         )
         for name in names:
-            kept[name].store(_like(weight, rule.moments[name]), offset)
+            new = _like(weight, rule.moments[name])
+            kept[name].store(self._chosen(new, moments[name]), offset)
         return _like(weight, rule.weight)
 
 

@@ -98,6 +98,12 @@ class Mask:
     def __or__(self, other: Mask) -> Mask:
         return Mask(self.builder, self.builder.or_(self.raw, other.raw))
 
+    def flag(self, number: int) -> Bits:
+        """``number`` where true, else 0, as 32-bit whole numbers."""
+        type_ = shaped(ir.IntType(32), lanes(self.raw))
+        chosen = self.builder.select(self.raw, constant(type_, number), constant(type_, 0))
+        return Bits(self.builder, chosen)
+
     def any(self) -> Mask:
         """Whether it holds in any lane, as width 1."""
         if lanes(self.raw) == 1:
@@ -143,6 +149,10 @@ class Bits:
     def __rshift__(self, count: int) -> Bits:
         """Shift right, the sign kept."""
         return self._with(self.builder.ashr, count)
+
+    def __ge__(self, other: Bits | int) -> Mask:
+        raw = other.raw if isinstance(other, Bits) else constant(self.raw.type, other)
+        return Mask(self.builder, self.builder.icmp_signed(">=", self.raw, raw))
 
     def real(self) -> Vector:
         """The same bits seen as floating-point numbers."""
