@@ -32,9 +32,9 @@ _CODE = (
     "calculus.adjoint", "calculus.derive", "calculus.graph", "cells.functions",
     "kernels.batch_backward", "kernels.batch_carry", "kernels.batch_cell", "kernels.batch_engine",
     "kernels.batch_forward", "kernels.batch_lane", "kernels.batch_norm", "kernels.batch_plan",
-    "kernels.batch_step", "kernels.batch_rows", "kernels.batch_sheet",
-    "kernels.calls", "kernels.cell_plan", "kernels.cpu", "kernels.emit", "kernels.functions",
-    "kernels.pointwise", "kernels.products", "kernels.tiles", "kernels.vector",
+    "kernels.batch_rows", "kernels.batch_sheet", "kernels.batch_step", "kernels.calls",
+    "kernels.cell_plan", "kernels.cpu", "kernels.emit", "kernels.functions", "kernels.indices",
+    "kernels.places", "kernels.pointwise", "kernels.products", "kernels.tiles", "kernels.vector",
 )
 # fmt: on
 _SHEET = ctypes.c_void_p
