@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import isfinite, nan
+from math import copysign, isfinite, nan
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tidegate._core.errors import DivergedError
 from tidegate.cells import Cell
+from tidegate.forecast.parts import Arrays, Floats, Part
 from tidegate.forecast.past import Past
+from tidegate.forecast.spread import Level, Spread
+from tidegate.forecast.watch import MemoryWatch
 from tidegate.learn import Adam, Harmonic, Huber, Learner, Network
 from tidegate.streams import Standardiser
 
 __all__ = ["BareNetwork", "Season"]
 
-Floats = NDArray[np.float64]
-
 WINDOW = 5_000  #: steps over which means and scales are learned, and may drift
 CAP = 5.0  #: scales from the middle at which inputs are cut
-LARGEST = 1e306  #: deviation that FAR can multiply
-FAR = 30.0  #: at which a value is cut before scales learn from it
+REACH = 6.0  #: scales that a change counts for at most
+FAR = 30.0  #: scales of a change from which the step is cut, and flagged
+LEVEL_REACH = 8.0  #: deviations at which a level enters the statistics of levels
 SEASONS = 2  #: periods that have inputs of their own
 LEVEL_INPUTS, SEASON_INPUTS = 3, 3
 
 
-class Season:
+class Season(Part):
     """What the values one period ago say about the coming step, as changes from now.
 
     >>> season = Season(period=4)
@@ -36,30 +38,24 @@ class Season:
     (-3.0, 1.0, 2.0)
     """
 
+    learned = ("past",)
+
     def __init__(self, period: int) -> None:
         self._period = period
-        self._past = Past(period + 1)
+        self.past = Past(period + 1)
 
     def observe(self, value: float) -> None:
-        self._past.push(value)
+        """The value that has come."""
+        self.past.push(value)
 
     def changes(self, now: float) -> tuple[float, float, float]:
         """Coming step a period ago less now; its change then; the change of two steps then."""
-        due, before = self._past[self._period], self._past[self._period + 1]
-        then = self._past[self._period - 1] if self._period > 1 else due
+        due, before = self.past[self._period], self.past[self._period + 1]
+        then = self.past[self._period - 1] if self._period > 1 else due
         return due - now, due - before, then - before
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """What the network was asked, and in which units its answer is."""
-
-    inputs: Floats
-    level: float
-    scale: float
-
-
-class BareNetwork:
+class BareNetwork(Part):
     """One network that predicts the change of the target, learning as it goes.
 
     Its inputs are the level, the last two changes, what the same time a day and a week ago
@@ -72,6 +68,10 @@ class BareNetwork:
         units: how many.
         seed: of the start weights.
 
+    Attributes:
+        learner: the network that learns.
+        watch: of its memory.
+
     >>> network = BareNetwork(columns=1, cell="lstm", units=8, seed=0)
     >>> for value in (1.0, 2.0, 3.0):
     ...     flags = network.observe(np.array([value]))
@@ -79,84 +79,134 @@ class BareNetwork:
     True
     """
 
+    learned = ("recent", "seasons", "level", "spread", "asked", "now", "scale", "said", "watch")
+
     def __init__(self, columns: int, cell: Cell | str, units: int, seed: int) -> None:
-        # The columns and, last, the change of the target: one object, as NumPy's calls cost most.
-        self._scales = Standardiser(columns + 1, WINDOW, FAR)
-        self._recent = Past(longest=3)
-        self._seasons: list[Season] = []
-        self._asked: _Asked | None = None
-        self._forecast = nan
-        self._inputs = columns - 1 + LEVEL_INPUTS + SEASONS * SEASON_INPUTS
+        self.recent = Past(longest=3)
+        self.seasons: list[Season] = []
+        self.level = Level(WINDOW, LEVEL_REACH)
+        self.spread = Spread(WINDOW, REACH)
+        self.others = Standardiser(columns - 1, WINDOW, LEVEL_REACH) if columns > 1 else None
+        inputs = self.inputs(columns)
+        self.asked: Floats = np.zeros(inputs)
+        self.now = self.said = nan
+        self.scale = 0.0  # of what was asked; 0 before there is one
         self.learner = Learner(
-            Network(self._inputs, 1, cell=cell, units=units),
+            Network(inputs, 1, cell=cell, units=units),
             loss=Huber(0.5),
             optimiser=Adam(Harmonic(0.005, tau=1e4), eps=1e-3),
             seed=seed,
         )
+        self.watch = MemoryWatch(self.learner)
+
+    @staticmethod
+    def inputs(columns: int) -> int:
+        """Inputs of the network for a stream of so many columns."""
+        return columns - 1 + LEVEL_INPUTS + SEASONS * SEASON_INPUTS
 
     def know(self, periods: Mapping[str, int]) -> None:
         """Give the periods, in steps, an input each; values seen before are not looked at again."""
-        self._seasons = [Season(period) for period in list(periods.values())[:SEASONS]]
+        self.seasons = [Season(period) for period in list(periods.values())[:SEASONS]]
 
     def forecast(self) -> float:
         """The coming value of the target, in its units; NaN before any value was seen."""
-        return self._forecast
+        return self.said
 
     def observe(self, values: Floats) -> tuple[str, ...]:
         """The row that has come: learn from it, and forecast the next.
 
         Returns:
-            flags of the record: ``missing``, ``clipped``.
+            flags of the record: ``missing``, ``clipped``, ``alarm``.
+
+        Raises:
+            DivergedError: the network's numbers are no longer finite.
         """
-        target = float(values[0])
+        row: list[float] = values.tolist()
+        target = row[0]
         clipped = self._learn(target)
-        value = target if isfinite(target) else self._forecast
+        value = target if isfinite(target) else self.said
         if isfinite(value):
-            self._ask(value, self._take(value, values))
-        missing = () if all(map(isfinite, values.tolist())) else ("missing",)
-        return missing + clipped
+            standard = self._take(value, target, values)
+            self._ask(value, standard)
+        missing = () if all(map(isfinite, row)) else ("missing",)
+        return missing + clipped + (("alarm",) if self.watch.alarming else ())
+
+    def state(self) -> Arrays:
+        learner, others = self.learner, self.others
+        counted = [learner.flags, learner.clipped, learner.missing, learner.capped]
+        found = super().state() | {"learner.counted": np.array(counted)}
+        found |= {f"learner.{name}": array for name, array in vars(learner.state).items()}
+        if others is not None:
+            found |= {f"others.{name}": array for name, array in others.state().items()}
+        return found
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
+        super().restore(state)
+        learner, others = self.learner, self.others
+        mine = learner.state
+        for name, array in vars(mine).items():
+            array[...] = state[f"learner.{name}"]
+        learner.state = mine
+        counted = state["learner.counted"].tolist()
+        learner.flags, learner.clipped, learner.missing, learner.capped = counted
+        if others is not None:
+            others.restore({name: state[f"others.{name}"] for name in others.state()})  # type: ignore[misc]
 
     def _learn(self, target: float) -> tuple[str, ...]:
-        if self._asked is None:
+        if not self.scale:
             return ()
-        asked, before = self._asked, self.learner.clipped
-        self.learner.learn(asked.inputs, (target - asked.level) / asked.scale)
-        return () if self.learner.clipped == before else ("clipped",)
+        change = (target - self.now) / self.scale
+        far = abs(change) > FAR
+        self.learner.learn(self.asked, copysign(FAR, change) if far else change)
+        self.watch.look(self.learner)
+        return ("clipped",) if far else ()
 
-    def _take(self, value: float, values: Floats) -> Floats:
-        """The columns (column) by the scales before this row, which then learn from it."""
-        row = np.empty(len(values) + 1)
-        row[:-1], row[-1] = values, float(values[0]) - self._recent[1]
-        self._recent.push(value)
-        for season in self._seasons:
+    def _take(self, value: float, target: float, values: Floats) -> list[float]:
+        """The columns by the scales before this row, which then learn from it."""
+        standard = [self.level.standard(value)]
+        if isfinite(target):
+            self.level.update(target)
+            change = target - self.recent[1]
+            if change == change:
+                self.spread.update(change)
+        if self.others is not None:
+            standard += self._take_others(self.others, values[1:])
+        self.recent.push(value)
+        for season in self.seasons:
             season.observe(value)
-        row[0] = value
-        standard, far = self._scales.transform(row)
-        row[0] = values[0]
+        return standard
+
+    def _take_others(self, others: Standardiser, values: Floats) -> list[float]:
+        standard, far = others.transform(values)
         if far.any():
-            self._bring_near(row, far)
-        self._scales.update(row)
-        return standard[:-1]
+            # One spike may not hide all that comes after it.
+            reach = others.cap * np.minimum(others.deviation, 1e306)
+            near = np.clip(values, others.mean - reach, others.mean + reach)
+            values = np.where(far & (reach > 0), near, values)
+        others.update(values)
+        return standard.tolist()  # type: ignore[no-any-return]
 
-    def _bring_near(self, row: Floats, far: NDArray[np.bool_]) -> None:
-        """One spike may not hide all that comes after it; a lasting jump is caught up with soon."""
-        middle = self._scales.mean
-        reach = FAR * np.minimum(self._scales.deviation, LARGEST)
-        far = far & (reach > 0)
-        row[far] = np.clip(row, middle - reach, middle + reach)[far]
-
-    def _ask(self, now: float, standard: Floats) -> None:
-        scale = float(self._scales.deviation[-1])
-        if not scale > 0:
-            self._asked, self._forecast = None, now
+    def _ask(self, now: float, standard: list[float]) -> None:
+        self.now, self.scale = now, self.spread.scale
+        if not self.scale:
+            self.said = now
             return
-        last, one_before = self._recent[2], self._recent[3]
+        last, one_before = self.recent[2], self.recent[3]
         changes = [now - last, last - one_before]
-        for season in self._seasons:
+        for season in self.seasons:
             changes += season.changes(now)
-        inputs = np.zeros(self._inputs)
-        inputs[: len(standard)] = standard
-        inputs[len(standard) :][: len(changes)] = [change / scale for change in changes]
-        np.clip(inputs, -CAP, CAP, out=inputs)  # what is unknown stays NaN, which counts as 0
-        self._asked = _Asked(inputs, now, scale)
-        self._forecast = now + scale * float(self.learner.predict(inputs)[0])
+        inputs = [*standard, *[change / self.scale for change in changes]]
+        # What is unknown stays NaN, which counts as 0.
+        asked = [min(max(x, -CAP), CAP) for x in inputs]
+        self.asked = np.array(asked + [0.0] * (len(self.asked) - len(asked)))
+        change = float(self.learner.predict(self.asked)[0])
+        if not isfinite(change):
+            raise _diverged()
+        self.said = now + self.scale * change
+
+
+def _diverged() -> DivergedError:
+    return DivergedError(
+        "network", "predictions that are finite", "one that is not",
+        "Take another cell: one without a bound on its memory, as relu_rnn, may grow for ever.",
+    )  # fmt: skip

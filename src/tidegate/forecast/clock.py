@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, time, timedelta
+from collections.abc import Mapping
+from datetime import UTC, datetime, time, timedelta
+from math import isnan, nan
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tidegate.forecast.parts import Arrays, Part
 from tidegate.streams import decimal_point, parse_time
 
 __all__ = ["Clock"]
@@ -13,11 +19,19 @@ DAY = 86_400.0
 NAMED_PERIODS = (("day ago", DAY), ("week ago", 7 * DAY))
 MIDNIGHT = time()
 ZONE = re.compile(r"[Z+-].*")
-TIMESPECS = {5: "minutes", 8: "seconds", 12: "milliseconds", 15: "microseconds"}
+#: length of a clock's text -> how it is written, and the microseconds of its last digit
+TIMESPECS = {
+    5: ("minutes", 60_000_000),
+    8: ("seconds", 1_000_000),
+    12: ("milliseconds", 1_000),
+    15: ("microseconds", 1),
+}
+USUAL = ("", " ", "T")  # between date and time; what is written so reads back the same
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LONGEST = 604_800  #: steps of a period that is remembered: a week of seconds, 5 MB
 
 
-class Clock:
+class Clock(Part):
     """Reads the times of rows as they come; the first two tell the step.
 
     Attributes:
@@ -37,6 +51,8 @@ class Clock:
         self._text: str | None = None
         self._seconds = 0.0
         self._undated = 0  # rows since the last time
+        self._date: datetime | None = None  # of the text, where it is one and was read
+        self._due: tuple[str, datetime] | None = None  # what was last said of the coming row
 
     def observe(self, text: str | None) -> str | None:
         """Take the time of the row that has come; None passes for a step later than the last.
@@ -52,7 +68,7 @@ class Clock:
         if text is None:
             self._undated += 1
             return None
-        seconds = parse_time(text)
+        seconds = self._read(text)
         if self._text is None:
             return self._take(text, seconds, None)
         rows, apart = self._undated + 1, seconds - self._seconds
@@ -76,10 +92,39 @@ class Clock:
             return None
         ahead = (self._undated + 1) * self.step
         text = self._text.strip()
+        if ":" not in text:  # else it is no number
+            try:
+                return _number_like(text, ahead)
+            except ValueError:
+                pass
         try:
-            return _number_like(text, ahead)
-        except ValueError:
-            return _date_like(text, ahead)
+            coming = (self._date or datetime.fromisoformat(text)) + timedelta(seconds=ahead)
+        except OverflowError:
+            return None
+        written = _written_like(text, coming)
+        if text[10:11] in USUAL:
+            self._due = written, coming
+        return written
+
+    def state(self) -> Arrays:
+        text = np.frombuffer((self._text or "").encode(), np.uint8)
+        numbers = [nan if self.step is None else self.step, self._seconds]
+        counts = [self._undated, self._text is not None]
+        return {"text": text, "numbers": np.array(numbers), "counts": np.array(counts)}
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
+        step, self._seconds = state["numbers"].tolist()
+        self.step = None if isnan(step) else step
+        self._undated, dated = state["counts"].tolist()
+        self._text = state["text"].tobytes().decode() if dated else None
+
+    def _read(self, text: str) -> float:
+        """Seconds of a time; on a regular grid it is the one that was due, and known already."""
+        if self._due is None or text != self._due[0]:
+            self._date = None
+            return parse_time(text)
+        date = self._date = self._due[1]
+        return ((date if date.tzinfo else date.replace(tzinfo=UTC)) - EPOCH).total_seconds()
 
     def _take(self, text: str, seconds: float, event: str | None) -> str | None:
         self._text, self._seconds, self._undated = text, seconds, 0
@@ -96,15 +141,12 @@ def _number_like(text: str, ahead: float) -> str:
     return str(int(coming)) if text.isdigit() and coming.is_integer() else repr(coming)
 
 
-def _date_like(text: str, ahead: float) -> str | None:
-    try:
-        coming = datetime.fromisoformat(text) + timedelta(seconds=ahead)
-    except OverflowError:
-        return None
+def _written_like(text: str, coming: datetime) -> str:
     if len(text) == len("2015-07-01") and coming.time() == MIDNIGHT:
         return coming.date().isoformat()
     separator, clock = text[10:11] or " ", ZONE.sub("", text[11:])
-    written = coming.isoformat(separator, TIMESPECS.get(len(clock), "auto"))
-    if datetime.fromisoformat(written) != coming:
-        written = coming.isoformat(separator)
+    spec, unit = TIMESPECS.get(len(clock), ("auto", 1))
+    if (coming.second * 1_000_000 + coming.microsecond) % unit:
+        spec = "auto"
+    written = coming.isoformat(separator, spec)
     return f"{written.removesuffix('+00:00')}Z" if text.endswith("Z") else written

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Protocol
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from tidegate._core.errors import DataError
 from tidegate._core.records import Forecast, Record
 from tidegate.forecast.clock import Clock
+from tidegate.forecast.parts import Arrays
 from tidegate.forecast.scores import Scores
 from tidegate.forecast.simple import Ago, Persistence, Simple
 from tidegate.streams import BadRows, Row, bad_cell
@@ -32,6 +34,10 @@ class Forecaster(Protocol):
     def forecast(self) -> float: ...
 
     def observe(self, values: NDArray[np.float64]) -> tuple[str, ...]: ...
+
+    def state(self) -> Arrays: ...
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None: ...
 
 
 @dataclass
@@ -80,23 +86,47 @@ class Prequential:
             return None
         if event == "step":
             self._know(self.clock.periods())
-        actual, prediction = float(row.values[0]), self.forecaster.forecast()
+        forecaster = self.forecaster
+        actual, prediction = float(row.values[0]), forecaster.forecast()
         self._score(actual, prediction)
-        learned = self.forecaster.observe(row.values)
+        learned = forecaster.observe(row.values)
         self.steps += 1
-        flags = self._flags(event, learned)
-        known = isfinite(actual) and isfinite(prediction)
         return Record(
             step=self.steps,
             time=row.time,
             prediction=_or_none(prediction),
             actual=_or_none(actual),
-            error=actual - prediction if known else None,
-            flags=flags,
-            next=Forecast(
-                time=self.clock.next_time(), prediction=_or_none(self.forecaster.forecast())
-            ),
+            error=_or_none(actual - prediction),
+            flags=self._flags(event, learned),
+            next=Forecast(time=self.clock.next_time(), prediction=_or_none(forecaster.forecast())),
         )
+
+    def state(self) -> Arrays:
+        """All that was learned and counted, as flat arrays; the rows that are bad are not ours."""
+        parts: dict[str, Any] = {
+            "clock": self.clock, "scores": self.scores, "forecaster": self.forecaster
+        } | {f"simple.{name}": simple for name, simple in self._simple.items()}  # fmt: skip
+        found: Arrays = {"steps": np.array(self.steps)}
+        found |= {f"flagged.{flag}": np.array(count) for flag, count in self.flagged.items()}
+        for name, part in parts.items():
+            found |= {f"{name}.{inner}": array for inner, array in part.state().items()}
+        return found
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
+        """Go on from ``state``, exactly.
+
+        Raises:
+            UsageError: it is that of another run.
+        """
+        self.steps = int(state["steps"])
+        self.clock.restore(_inner(state, "clock"))
+        if self.clock.step is not None:
+            self._know(self.clock.periods())
+        self.flagged = {flag: int(count) for flag, count in _inner(state, "flagged").items()}
+        self.scores.restore(_inner(state, "scores"))
+        for name, simple in self._simple.items():
+            simple.restore(_inner(state, f"simple.{name}"))
+        self.forecaster.restore(_inner(state, "forecaster"))
 
     def summary(self) -> dict[str, Any]:
         """Errors of all methods on the same steps, skill, counts; what ``summary.json`` holds.
@@ -110,7 +140,7 @@ class Prequential:
             "warmup": self.scores.warmup,
             "mae": {name: self.scores.mean(name) for name in (OURS, *simple)},
             "skill": {name: self.scores.skill(OURS, over=name) for name in simple},
-            "flags": dict(self.flagged),
+            "flags": dict(sorted(self.flagged.items())),
         }
 
     def _dated(self, row: Row) -> str | None:
@@ -147,3 +177,8 @@ class Prequential:
 
 def _or_none(value: float) -> float | None:
     return value if isfinite(value) else None
+
+
+def _inner(state: Mapping[str, NDArray[np.generic]], name: str) -> Arrays:
+    start = f"{name}."
+    return {key.removeprefix(start): state[key] for key in state if key.startswith(start)}

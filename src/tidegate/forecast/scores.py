@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import isfinite
 
+import numpy as np
+from numpy.typing import NDArray
+
+from tidegate.forecast.parts import Arrays, Part
+
 __all__ = ["Scores"]
 
 ROLLING = 500  #: steps of the window of the rolling error
 
 
-class Scores:
+class Scores(Part):
     """Mean absolute errors, in units of the target, over the steps where every forecast stands.
 
     Args:
@@ -39,13 +44,14 @@ class Scores:
         errors = {name: abs(actual - guess) for name, guess in forecasts.items()}
         if not all(map(isfinite, errors.values())):
             return
+        rolling, sums = self._rolling, self._sums
         for name, error in errors.items():
-            before = self._rolling.get(name, error)
-            self._rolling[name] = before + (error - before) / ROLLING
+            before = rolling.get(name, error)
+            rolling[name] = before + (error - before) / ROLLING
         if self._seen > self.warmup:
             self.steps += 1
             for name, error in errors.items():
-                self._sums[name] = self._sums.get(name, 0.0) + error
+                sums[name] = sums.get(name, 0.0) + error
 
     def mean(self, name: str) -> float | None:
         """Mean absolute error of a method over the steps scored; None before there is one."""
@@ -59,3 +65,17 @@ class Scores:
         """1 - error / error of ``over``: 0 is no better, below 0 worse; None where undefined."""
         mine, other = self.mean(name), self.mean(over)
         return None if mine is None or not other else 1 - mine / other
+
+    def state(self) -> Arrays:
+        found: Arrays = {"counts": np.array([self.steps, self._seen])}
+        for kind, table in (("sum", self._sums), ("rolling", self._rolling)):
+            found |= {f"{kind}.{name}": np.array(value) for name, value in table.items()}
+        return found
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
+        self.steps, self._seen = state["counts"].tolist()
+        self._sums, self._rolling = _by_name(state, "sum."), _by_name(state, "rolling.")
+
+
+def _by_name(state: Mapping[str, NDArray[np.generic]], start: str) -> dict[str, float]:
+    return {key.removeprefix(start): float(state[key]) for key in state if key.startswith(start)}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from math import isfinite, nan
 
+from tidegate.forecast.parts import Part
 from tidegate.forecast.past import Past
 
 __all__ = ["Ago", "Persistence", "Simple"]
 
 
-class Simple(ABC):
+class Simple(Part, ABC):
     """A forecast of the coming value from values seen, in constant memory.
 
     Attributes:
@@ -39,16 +40,17 @@ class Persistence(Simple):
     """
 
     period = 1
+    learned = ("last",)
 
     def __init__(self) -> None:
-        self._last = nan
+        self.last = nan
 
     def forecast(self) -> float:
-        return self._last
+        return self.last
 
     def observe(self, value: float) -> None:
         if isfinite(value):
-            self._last = value
+            self.last = value
 
 
 class Ago(Simple):
@@ -61,15 +63,18 @@ class Ago(Simple):
     4.0
     """
 
+    learned = ("past", "last")
+
     def __init__(self, period: int) -> None:
         self.period = period
-        self._past = Past(period)
-        self._last = Persistence()
+        self.past = Past(period)
+        self.last = nan
 
     def forecast(self) -> float:
-        past = self._past[self.period]
-        return past if isfinite(past) else self._last.forecast()
+        past = self.past[self.period]
+        return past if isfinite(past) else self.last
 
     def observe(self, value: float) -> None:
-        self._past.push(value)
-        self._last.observe(value)
+        self.past.push(value)
+        if isfinite(value):
+            self.last = value

@@ -1,0 +1,134 @@
+"""Alarms: when the level of a stream has shifted, beyond what its own noise explains."""
+
+from __future__ import annotations
+
+from math import isfinite, nan
+from typing import NamedTuple
+
+import numpy as np
+
+from tidegate.forecast.parts import Floats, Part
+from tidegate.forecast.ridge import Ridge
+
+__all__ = ["Shift", "ShiftDetector"]
+
+ORDER = 2  #: of the autoregression that whitens
+KEEP, RIDGE = 0.9998, 1.0
+LEVEL_WINDOW = 3_000
+SPREAD_WINDOW = 2_000
+REACH = 128  #: steps back at which a shift may have begun
+LEAST = 6  #: steps that must have been seen of it
+THRESHOLD = 4.4  #: standard deviations of the likelihood ratio
+AFTER = 0.8  #: and of that part of it which the first step had no share in
+CAP = 8.0  #: standard deviations that one step counts for
+WARMUP = 100
+NORMAL = 3.0  #: mean fourth power of normal noise of standard deviation 1
+
+
+class Shift(NamedTuple):
+    """A shift of level.
+
+    Attributes:
+        steps: how many steps ago it began.
+        size: in units of the stream.
+        surprise: of it, in standard deviations.
+
+    >>> Shift(steps=12, size=-3.0, surprise=6.1).steps
+    12
+    """
+
+    steps: int
+    size: float
+    surprise: float
+
+
+class ShiftDetector(Part):
+    """The generalised likelihood ratio test for a shift of level in autocorrelated noise.
+
+    A slow autoregression whitens the stream, so that wandering is no shift. Through it a shift by
+    D leaves D (1 - a1 - ... - ak) in the residual k steps later: a jump at first and a small bias
+    for long. Both are looked for, at every beginning within the last 128 steps. A jump without
+    the bias was a spike. Once a shift is found its size becomes the new level: one alarm each.
+
+    Source: Basseville & Nikiforov, "Detection of Abrupt Changes" (1993), sections 2.4.3 and 7.2.
+
+    >>> rng, detector = np.random.default_rng(1), ShiftDetector()
+    >>> noise = rng.normal(size=1000) + 3.0 * (np.arange(1000) >= 700)
+    >>> [step for step, value in enumerate(noise) if detector.update(value)]
+    [706]
+    """
+
+    learned = ("level", "weight", "count", "values", "expert", "spread", "residuals", "since")
+
+    def __init__(self) -> None:
+        self.level, self.weight, self.count, self.since = 0.0, 0, 0, 0
+        self.values: Floats = np.full(REACH, nan)
+        self.expert = Ridge(ORDER, KEEP, RIDGE)
+        self.spread = 0.0  # mean fourth power of residuals
+        self.residuals: Floats = np.zeros(REACH)
+        self._ages = np.arange(1, REACH + 1)
+
+    def update(self, value: float) -> Shift | None:
+        """The newest value; a missing one passes. The shift, at the step that settles it."""
+        if not isfinite(value):
+            return None
+        shift = self._meet(value) if self.count >= ORDER else None
+        self.count += 1
+        self.since += 1
+        # What may yet turn out to be a shift must not move the level it is a shift from.
+        self._learn_level(value if self.since <= REACH else float(self.values[-1]))
+        self.values[1:] = self.values[:-1].copy()
+        self.values[0] = value
+        return shift
+
+    def _learn_level(self, value: float) -> None:
+        self.weight += 1
+        self.level += (value - self.level) / min(self.weight, LEVEL_WINDOW)
+
+    def _meet(self, value: float) -> Shift | None:
+        past, now = self.values[:ORDER] - self.level, value - self.level
+        usual = float((self.spread / NORMAL) ** 0.25)
+        residual = now - self.expert.predict(past)
+        if usual > 0:
+            bound = CAP * usual
+            self.residuals[1:] = self.residuals[:-1].copy()
+            self.residuals[0] = min(max(residual, -bound), bound) / usual
+            over = 1 / usual
+            self.expert.learn(past * over, now * over)
+        self._learn_spread(residual, usual)
+        if self.count <= WARMUP or self.since < LEAST:
+            return None
+        return self._settled(usual)
+
+    def _learn_spread(self, residual: float, usual: float) -> None:
+        """Fourth powers, so that a stream with wild values is allowed them."""
+        size = abs(residual)
+        if self.count > WARMUP and usual > 0:
+            size = min(size, CAP * usual)
+        self.spread += (size**4 - self.spread) / min(self.count, SPREAD_WINDOW)
+
+    def _settled(self, usual: float) -> Shift | None:
+        signature = 1 - np.concatenate(((0.0,), np.cumsum(self.expert.weights)))
+        rest = float(signature[-1])
+        sums = rest * np.cumsum(self.residuals)
+        norms = rest * rest * self._ages
+        for k, share in enumerate(signature[:-1].tolist()):
+            # The k-th step after the beginning lies age - 1 - k steps back.
+            sums[k:] += (share - rest) * self.residuals[: REACH - k]
+            norms[k:] += share * share - rest * rest
+        later, later_norms = sums - self.residuals, norms - 1
+        seen = slice(LEAST - 1, min(self.since, REACH))
+        # The level itself is only known to its standard error, the less the shorter it held.
+        unsure = 1 + self._ages[seen] / min(self.weight, LEVEL_WINDOW)
+        ratios = sums[seen] / np.sqrt(np.maximum(norms[seen] * unsure, 1e-12))
+        after = later[seen] / np.sqrt(np.maximum(later_norms[seen], 1e-12))
+        ratios[(np.sign(ratios) * after < AFTER)] = 0.0
+        best = int(np.argmax(np.abs(ratios)))
+        if not abs(ratios[best]) > THRESHOLD:
+            return None
+        place = best + LEAST - 1
+        size = float(sums[place] / norms[place]) * usual
+        self.level += size
+        self.residuals[:] = 0.0
+        self.since, self.weight = 0, place + 1
+        return Shift(place + 1, size, float(abs(ratios[best])))

@@ -1,0 +1,339 @@
+"""The forecaster: the next values of a stream, with intervals and alarms, while it learns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import inf, isfinite, nan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidegate._core.errors import UsageError
+from tidegate.forecast.alarms import ShiftDetector
+from tidegate.forecast.core import Asked, Core
+from tidegate.forecast.features import Place
+from tidegate.forecast.grid import Grid, usual_step
+from tidegate.forecast.instants import Time, seconds_of, zone_of
+from tidegate.forecast.intervals import Conformal, ErrorScale
+from tidegate.forecast.parts import Arrays, Floats, Part
+from tidegate.forecast.periods import PeriodFinder
+from tidegate.forecast.prediction import Outcome, Prediction
+from tidegate.learn.checkpoint import Checkpoint, load, save
+
+__all__ = ["Forecaster"]
+
+OPENING = 10  #: rows with times from which the step is taken
+HISTORY = 2_000  #: rows that a new model is taught when a period is found
+FIRST_LOOK, LAST_LOOK, LOOK_AGAIN = 100, 20_000, 1.5  #: rows at which periods are looked for
+LONGEST_GAP = 400  #: missing steps that are gone through, of a gap of any length
+LOOSENED = 0.7  #: what linear experts keep of the past when the level has shifted
+DOUBTS = 5
+
+
+class Forecaster(Part):
+    """Predicts a stream of numbers, one step or many ahead, and learns from every row.
+
+    Give it values and, if there are, times; it finds the step, the periods of day and week, or
+    without times those that the values show. A missing value is NaN: it is predicted through.
+    Rows that are absent count as missing steps, except at times of day and week at which the
+    stream never has any. Predictions never see the row they are for.
+
+    Args:
+        inputs: further numbers of every row.
+        levels: coverages of the intervals.
+        minimum: below which no value can be (0 for counts), or None.
+        zone: the IANA name of the zone whose wall clock the stream follows, or None.
+        units: of every gated expert; 0 leaves them out, at a hundredth of the memory.
+        seed: of their start weights.
+
+    Raises:
+        UsageError: a level, size or zone cannot be.
+
+    >>> forecaster = Forecaster(units=8)
+    >>> for hour in range(24 * 21):
+    ...     outcome = forecaster.learn(10.0 * (hour % 24 == 7), time=3600.0 * hour)
+    >>> [round(p.value) for p in forecaster.forecast(8)]
+    [0, 0, 0, 0, 0, 0, 0, 10]
+    """
+
+    learned = (
+        "rows", "first_seconds", "history", "looks", "finder", "core", "scale", "conformal",
+        "detector",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        inputs: int = 0,
+        levels: Sequence[float] = (0.9,),
+        minimum: float | None = None,
+        zone: str | None = None,
+        units: int = 32,
+        seed: int = 0,
+    ) -> None:
+        _require_sizes(inputs, units)
+        self.settings: dict[str, Any] = {
+            "inputs": inputs, "levels": list(levels), "minimum": minimum, "zone": zone,
+            "units": units, "seed": seed,
+        }  # fmt: skip
+        self._zone, self._inputs = zone_of(zone), inputs
+        self._least = -inf if minimum is None else minimum
+        self.rows, self.looks, self.first_seconds = 0, 0, nan
+        self.grid: Grid | None = None
+        self.history: Floats = np.full((HISTORY, 2 + inputs), nan)
+        self.finder = PeriodFinder()
+        self.detector = ShiftDetector()
+        self.conformal = Conformal(levels)
+        self._asked: Asked | None = None
+        self._settle(None, ())
+
+    @property
+    def periods(self) -> tuple[int, ...]:
+        """Slots of the periods in use, the shortest first."""
+        return self.core.features.periods
+
+    @property
+    def step(self) -> float | None:
+        """Seconds from row to row; None without times."""
+        return None if self.grid is None else self.grid.step
+
+    def predict(self, time: Time | None = None) -> Prediction:
+        """The coming value, or that of ``time``; changes nothing."""
+        seconds = self._coming(time)
+        place = self._place(seconds)
+        asked = self._ask(place)
+        if asked is None:
+            return Prediction(self._bounded(self.core.features.last), seconds=seconds)
+        value = self.core.value_of(asked.mixed)
+        ends = self._ends(value, self._error_scale(asked))
+        weights = dict(zip(self.core.names, self.core.stack.weights.tolist(), strict=True))
+        return Prediction(self._bounded(value), ends, weights, seconds)
+
+    def learn(
+        self, value: float, inputs: Sequence[float] = (), time: Time | None = None
+    ) -> Outcome:
+        """The row that has come.
+
+        Args:
+            value: of the target; NaN where it is missing.
+            inputs: further numbers, as many as were announced.
+            time: of the row; a step after the last one by default, where there are times.
+
+        Raises:
+            UsageError: there are more or fewer inputs.
+            DataError: the time is none.
+        """
+        if len(inputs) != self._inputs:
+            raise UsageError(
+                "inputs", f"{self._inputs} numbers", str(len(inputs)), "Announce them at first."
+            )
+        value = float(value) if isfinite(value) else nan
+        seconds = None if time is None else seconds_of(time, self._zone)
+        if seconds is not None and seconds <= self._now():
+            return Outcome(("late",))
+        gap = self.reach(seconds)
+        if seconds is None and self.grid is not None:
+            seconds = self.grid.ahead(1)
+        outcome = self._meet(value, np.asarray(inputs, np.float64), seconds)
+        self._remember(value, inputs, seconds)
+        return replace(outcome, flags=outcome.flags + ("gap",) * gap)
+
+    def reach(self, time: Time | None) -> bool:
+        """Go through the steps that are missing before a row of ``time``; whether there are any."""
+        if time is None or self.grid is None:
+            return False
+        seconds = seconds_of(time, self._zone)
+        missing = self.grid.missing_before(seconds)
+        for k in range(max(1, missing - LONGEST_GAP + 1), missing + 1):
+            place = self.grid.place(self.grid.now + k * self.grid.step)
+            if self._open(place, seconds):
+                self.core.observe(place, nan)
+        if missing:
+            self._asked = None
+            self.grid.advance(seconds - self.grid.step)
+        return missing > 0
+
+    def save(self, path: str | Path) -> None:
+        """All it knows, in one file.
+
+        Raises:
+            CheckpointError: the file cannot be written.
+        """
+        save(Path(path), Checkpoint(self.state(), {"forecaster": self.settings}))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Forecaster:
+        """The forecaster of a file, as it was saved, to the bit.
+
+        Raises:
+            CheckpointError: there is no such file, or it is damaged.
+        """
+        found = load(Path(path))
+        forecaster = cls(**found.header["forecaster"])
+        forecaster.restore(found.arrays)
+        return forecaster
+
+    def state(self) -> Arrays:
+        step = np.array(nan if self.grid is None else self.grid.step)
+        now = np.array(nan if self.grid is None else self.grid.now)
+        periods = np.array(self.periods, np.int64)
+        return super().state() | {"grid.step": step, "grid.now": now, "periods": periods}
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
+        step, now = float(state["grid.step"]), float(state["grid.now"])
+        grid = Grid(step, self._zone) if isfinite(step) else None
+        self._settle(grid, [int(p) for p in state["periods"]])
+        super().restore(state)
+        if self.grid is not None:
+            self.grid.advance(now)
+
+    def _settle(self, grid: Grid | None, periods: Sequence[int]) -> None:
+        """A new model on these periods, which knows nothing yet."""
+        self.grid = grid
+        self.core = Core(periods, self._inputs, self.settings["units"], self.settings["seed"])
+        self.scale = ErrorScale(DOUBTS)
+        self._asked = None
+
+    def _now(self) -> float:
+        """The time of the newest row, before everything without one."""
+        newest = float(self.history[0, 0])
+        return newest if isfinite(newest) else -inf
+
+    def _coming(self, time: Time | None) -> float | None:
+        if time is not None:
+            return seconds_of(time, self._zone)
+        if self.grid is None:
+            return None
+        return self._next_open(self.grid)
+
+    def _next_open(self, grid: Grid) -> float:
+        """The first step at which the stream ever has rows."""
+        after = grid.ahead(1)
+        for k in range(max(grid.periods, default=1)):
+            if self._open(grid.place(after + k * grid.step), after):
+                return after + k * grid.step
+        return after
+
+    def _open(self, place: Place, seconds: float) -> bool:
+        """Whether the stream has rows at such a place; before a whole period any may."""
+        slots = self.core.features.slots
+        if not slots or self.grid is None:
+            return True
+        whole = slots[-1].period * self.grid.step
+        return seconds - self.first_seconds <= whole or slots[-1].seen(place.slots[-1])
+
+    def _place(self, seconds: float | None) -> Place:
+        if self.grid is not None and seconds is not None:
+            return self.grid.place(seconds)
+        return Place((self.rows,) * len(self.periods))
+
+    def _ask(self, place: Place) -> Asked | None:
+        if not self.core.ready:
+            return None
+        if self._asked is None or self._asked.place != place:
+            self._asked = self.core.ask(place)
+        return self._asked
+
+    def _meet(self, value: float, inputs: Floats, seconds: float | None) -> Outcome:
+        place = self._place(seconds)
+        if seconds is not None and not isfinite(value) and not self._open(place, seconds):
+            return Outcome(("missing",))
+        asked = self._ask(place)
+        score = None if asked is None or not isfinite(value) else self._judge(asked, value)
+        shift = self.detector.update(value - self._expected(place))
+        if shift is not None:
+            self.core.loosen(LOOSENED)
+        self.core.observe(place, value, asked)
+        if self._inputs:
+            self.core.features.see_columns(inputs)
+        self._asked = None
+        missing = not isfinite(value) or not np.isfinite(inputs).all()
+        flags = ("missing",) * missing + ("alarm",) * (shift is not None)
+        return Outcome(flags, score, shift)
+
+    def _judge(self, asked: Asked, value: float) -> float | None:
+        """Learn how large errors are; how unusual this one was."""
+        change = (value - self.core.features.last) / self.core.features.scale.value
+        error, doubts = change - asked.mixed, self.core.doubts(asked)
+        scale, rank = self.scale.predict(doubts), None
+        if scale > 0:
+            rank = self.conformal.rank(abs(error) / scale)
+            self.conformal.learn(abs(error) / scale)
+        self.scale.learn(doubts, error)
+        return rank
+
+    def _ends(self, value: float, scale: float) -> dict[float, tuple[float, float]]:
+        """Intervals, once enough errors were seen."""
+        widths = zip(self.conformal.levels, self.conformal.widths(), strict=True)
+        return {
+            level: (self._bounded(value - width * scale), self._bounded(value + width * scale))
+            for level, width in widths
+            if isfinite(width) and scale > 0
+        }
+
+    def _error_scale(self, asked: Asked) -> float:
+        return self.scale.predict(self.core.doubts(asked)) * self.core.features.scale.value
+
+    def _expected(self, place: Place) -> float:
+        """What is usual at this place, without which a season would look like shifts."""
+        slots = self.core.features.slots
+        if not slots:
+            return 0.0
+        usual = slots[-1].average(place.slots[-1])
+        return usual if isfinite(usual) else self.core.features.level
+
+    def _remember(self, value: float, inputs: Sequence[float], seconds: float | None) -> None:
+        self.rows += 1
+        if seconds is not None and not isfinite(self.first_seconds):
+            self.first_seconds = seconds
+        if self.grid is not None and seconds is not None:
+            self.grid.advance(seconds)
+            self.history[0, 0] = seconds
+            return
+        self.history[1:] = self.history[:-1].copy()
+        self.history[0] = (nan if seconds is None else seconds, value, *inputs)
+        if seconds is None:
+            self.finder.update(value)
+        self._look(seconds)
+
+    def _look(self, seconds: float | None) -> None:
+        """Whether the step, or a period, can be told by now."""
+        if seconds is not None and self.rows >= OPENING:
+            times = self.history[: self.rows, 0][::-1].tolist()
+            step = usual_step([t for t in times if isfinite(t)])
+            if step:
+                grid = Grid(step, self._zone)
+                self._teach(grid, grid.periods)
+        elif seconds is None and self.rows <= LAST_LOOK:
+            if self.rows >= FIRST_LOOK * LOOK_AGAIN**self.looks:
+                self.looks += 1
+                periods = self.finder.periods()
+                if periods and periods != self.periods:
+                    self._teach(None, periods)
+
+    def _teach(self, grid: Grid | None, periods: Sequence[int]) -> None:
+        """A new model, taught what is remembered of the rows so far."""
+        held = self.history[: min(self.rows, HISTORY)][::-1].copy()
+        rows, self.rows = self.rows, self.rows - len(held)
+        self._settle(grid, periods)
+        self.detector, self.conformal = ShiftDetector(), Conformal(self.conformal.levels)
+        for seconds, value, *inputs in held.tolist():
+            known = seconds if isfinite(seconds) else None
+            self.reach(known)
+            self._meet(value, np.array(inputs), known)
+            self.rows += 1
+            if grid is not None and known is not None:
+                grid.advance(known)
+        self.rows = rows
+
+    def _bounded(self, value: float) -> float:
+        return max(value, self._least)
+
+
+def _require_sizes(inputs: int, units: int) -> None:
+    for name, size in (("inputs", inputs), ("units", units)):
+        if size < 0:
+            raise UsageError(f"Forecaster {name}", "at least 0", repr(size), f"Try {name}=0.")
