@@ -260,11 +260,12 @@ def test_a_changed_weight_is_noticed_by_backward():
         loss.backward()
 
 
-def test_a_changed_output_is_noticed_by_backward():
+def test_a_changed_output_is_noticed():
+    """As with torch.nn.LSTM: the output is what the gradient is made of."""
     _, ours = both("LSTM")
     output, _ = ours(torch.randn(6, 4, 3, dtype=torch.float64))
-    output.mul_(3)
-    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+    with pytest.raises(RuntimeError, match="inplace"):
+        output.mul_(3)
         output.sum().backward()
 
 

@@ -16,9 +16,11 @@ UNITS = 5
 def biases(layer, name):
     """bias_ih + bias_hh of a slot, by layer and direction."""
     found = []
-    for layout, place in layer.named_places():
-        rows = layout.rows_of(name)
-        parts = [getattr(layer, n + place)[r] for n, r in rows.items() if n.startswith("bias")]
+    for place in layer.places:
+        rows = place.layout.rows_of(name)
+        parts = [
+            getattr(layer, n + place.suffix)[r] for n, r in rows.items() if n.startswith("bias")
+        ]
         found.append(sum(parts).detach())
     return torch.stack(found)
 
@@ -51,7 +53,7 @@ def test_the_laws_of_a_cell_hold_in_every_layer_and_direction(name):
         if slot in ("i", "o") or name in ("lstm", "slstm", "block2000"):
             torch.testing.assert_close(got, drawn.expand(4, -1))
     for parameter in layer.cell.parameters:
-        values = [getattr(layer, parameter + place) for _, place in layer.named_places()]
+        values = [getattr(layer, parameter + place.suffix) for place in layer.places]
         assert all(torch.isfinite(v).all() for v in values)
 
 

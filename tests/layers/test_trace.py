@@ -111,7 +111,7 @@ def stepped(layer, x, hx, memory, past):
     """The memory after a step from ``past``, with the hidden values that enter products held."""
     with eagerly():
         state = dict(zip(layer.states, hx, strict=True))
-        layout = layer._layouts[0]
+        layout = layer.places[0].layout
         w = layout.weights({n: getattr(layer, f"{n}_l0") for n in layout.shapes(bias=True)})
         single = {name: value[0] for name, value in state.items()}
         z = _Layer(layer.cell, w, x[:1]).step(0, single, None).slots

@@ -117,7 +117,7 @@ def test_the_operators_are_registered_as_torch_wants_them():
     from tidegate.layers.operators import _forward
 
     layer, x = made("lstm"), sequences(3, 2)
-    w = layer._layouts[0].weights({n: getattr(layer, f"{n}_l0") for n in (
+    w = layer.places[0].layout.weights({n: getattr(layer, f"{n}_l0") for n in (
         "weight_ih", "weight_hh", "bias_ih", "bias_hh")})  # fmt: skip
     start = torch.zeros(1, 2, 5, dtype=torch.float64)
     arguments = (x, w.input.detach(), w.hidden.detach(), w.bias.detach(), w.unit.detach(), start)

@@ -7,7 +7,6 @@ equations.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -17,31 +16,13 @@ from tidegate.cells.base import Cell
 from tidegate.kernels import batch
 from tidegate.kernels.batch_plan import start
 from tidegate.layers import direction
+from tidegate.layers.call import Call, Tensors
 from tidegate.layers.direction import Record, Run, Task
+from tidegate.layers.in_place import backward_in_place, fits, forward_in_place
 from tidegate.layers.layout import DirectionWeights
 from tidegate.layers.noise import Noise
 
-__all__ = ["Call", "Tensors", "backward", "eager", "forward", "inputs", "last_state", "run"]
-
-Tensors = tuple[Tensor, ...]
-
-
-@dataclass(frozen=True)
-class Call:
-    """What a run is beside its tensors.
-
-    Attributes:
-        reset: (T, B) uint8, or nothing.
-        lengths: (B,) int64, or nothing.
-        saving: whether a backward run may follow.
-    """
-
-    cell: Cell
-    reset: Tensor | None
-    lengths: Tensor | None
-    reverse: bool
-    trace: bool
-    saving: bool
+__all__ = ["backward", "eager", "forward", "inputs", "last_state", "run"]
 
 
 def forward(call: Call, tensors: Tensors) -> tuple[Tensors, Tensors, dict[str, Tensor]]:
@@ -56,6 +37,8 @@ def forward(call: Call, tensors: Tensors) -> tuple[Tensors, Tensors, dict[str, T
         state, memory, values; the trace by name, with ``gate.`` or ``slot.`` or ``memory.`` in
         front.
     """
+    if _plain(call, tensors):
+        return *forward_in_place(call, tensors), {}
     x, *weights, hidden0, memory0 = (_array(tensor) for tensor in tensors)
     done = batch.forward(
         call.cell, batch.Weights(*weights), x, hidden0, memory0,
@@ -77,6 +60,8 @@ def backward(
     call: Call, tensors: Tensors, saved: Tensors, errors: Sequence[Tensor | None], needs_x: bool
 ) -> list[Tensor | None]:
     """The kernel's backward run: d loss / d each of ``tensors``, from that by each output."""
+    if _plain(call, tensors):
+        return backward_in_place(call, tensors, saved, errors, needs_x)
     x, *weights, _, _ = (_array(tensor) for tensor in tensors)
     state, memory, values = (_array(tensor) for tensor in saved)
     record = batch.Saved(
@@ -91,6 +76,14 @@ def backward(
     w = found.weights
     by_input = (found.x, w.input, w.hidden, w.bias, w.unit, found.hidden0, found.memory0)
     return [None if array is None else torch.from_numpy(array) for array in by_input]
+
+
+def _plain(call: Call, tensors: Tensors) -> bool:
+    """Whether a run has nothing beside its tensors, and those have the sizes they should have."""
+    if call.trace or call.reset is not None or call.lengths is not None:
+        return False
+    x, unit = tensors[0], tensors[4]
+    return fits(call.cell, x.shape, unit.shape[1], tuple([t.shape for t in tensors]))
 
 
 def eager(call: Call, tensors: Tensors) -> Tensors:

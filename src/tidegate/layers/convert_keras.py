@@ -42,11 +42,11 @@ def lstm_from_keras(weights: Sequence[ArrayLike], *, recurrent_activation: str =
     parts, biased = _split(weights, gates=4)
     inputs, units = len(parts[0][0]), len(parts[0][1])
     layer = LSTM(inputs, units, bias=biased, batch_first=True, bidirectional=len(parts) == 2)
-    for (_, place), (kernel, recurrent, *bias) in zip(layer.named_places(), parts, strict=True):
+    for place, (kernel, recurrent, *bias) in zip(layer.places, parts, strict=True):
         given = {"weight_ih": kernel.T, "weight_hh": recurrent.T}
         if bias:
             given |= {"bias_ih": bias[0], "bias_hh": np.zeros_like(bias[0])}
-        _set(layer, place, given)
+        _set(layer, place.suffix, given)
     return layer
 
 
@@ -82,11 +82,11 @@ def gru_from_keras(
     else:
         cell = cells.GRU2014()
         layer = Recurrent(cell, *sizes, bias=biased, batch_first=True, bidirectional=both)
-    for (_, place), (kernel, recurrent, *bias) in zip(layer.named_places(), parts, strict=True):
+    for place, (kernel, recurrent, *bias) in zip(layer.places, parts, strict=True):
         given = {"weight_ih": _r_first(kernel).T, "weight_hh": _r_first(recurrent).T}
         if bias:
             given |= _biases(bias[0], reset_after, sizes[1])
-        _set(layer, place, given)
+        _set(layer, place.suffix, given)
     return layer
 
 
@@ -126,9 +126,9 @@ def _split(
     return parts, count == 3
 
 
-def _set(layer: Recurrent, place: str, given: dict[str, NDArray[np.float64]]) -> None:
+def _set(layer: Recurrent, suffix: str, given: dict[str, NDArray[np.float64]]) -> None:
     for name, values in given.items():
-        parameter: Tensor = getattr(layer, name + place)
+        parameter: Tensor = getattr(layer, name + suffix)
         if parameter.shape != values.shape:
             raise _misfit(f"{name} {tuple(parameter.shape)}", str(values.shape))
         parameter.copy_(torch.as_tensor(values.copy()))

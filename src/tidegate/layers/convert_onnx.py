@@ -9,7 +9,7 @@ import torch
 
 from tidegate._core.errors import MissingExtraError
 from tidegate.kernels.batch_plan import Array, Weights
-from tidegate.layers.layout import DirectionWeights, Layout
+from tidegate.layers.layout import DirectionWeights, Layout, Place
 from tidegate.layers.recurrent import Recurrent
 
 try:
@@ -79,11 +79,10 @@ class _Writer:
         below = "input"
         if layer.batch_first:
             below = self.out.add("Transpose", below, perm=[1, 0, 2])
-        places = layer.named_places()
+        places = layer.places
         for first in range(0, len(places), layer.directions):
             both = [
-                self._direction(n, *places[n], below)
-                for n in range(first, first + layer.directions)
+                self._direction(n, places[n], below) for n in range(first, first + layer.directions)
             ]
             below = both[0] if len(both) == 1 else self.out.add("Concat", *both, axis=2)
         order = [1, 0, 2] if layer.batch_first else [0, 1, 2]
@@ -95,9 +94,9 @@ class _Writer:
     def _graph(self) -> onnx.GraphProto:
         layer, kind = self.layer, helper.np_dtype_to_tensor_dtype(self.kind)
         leading = ["N", "L"] if layer.batch_first else ["L", "N"]
-        first = layer.named_places()[0][0]
+        first = layer.places[0].layout
         rows: dict[str, list[str | int]] = {
-            s: [len(layer.named_places()), "N", size] for s, size in first.state().items()
+            s: [len(layer.places), "N", size] for s, size in first.state.items()
         }
         info = helper.make_tensor_value_info
         inputs = [info("input", kind, [*leading, layer.input_size])]
@@ -106,10 +105,11 @@ class _Writer:
         outputs += [info(f"{name}_n", kind, shape) for name, shape in rows.items()]
         return helper.make_graph(self.out.nodes, "tidegate", inputs, outputs, self.out.constants)
 
-    def _direction(self, n: int, layout: Layout, place: str, x: str) -> str:
+    def _direction(self, n: int, place: Place, x: str) -> str:
         """One direction; the name of its outputs (L, N, outputs)."""
-        given = {name: getattr(self.layer, name + place) for name in layout.shapes(self.layer.bias)}
-        states = {name: self._part(f"{name}_0", n) for name in layout.state()}
+        layout = place.layout
+        given = {name: getattr(self.layer, full) for name, full in place.names.items()}
+        states = {name: self._part(f"{name}_0", n) for name in layout.state}
         reverse = bool(n % self.layer.directions)
         known = _OPERATORS.get(type(layout.cell).__name__)
         if known is not None and not layout.projection:

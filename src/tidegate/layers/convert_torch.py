@@ -80,7 +80,7 @@ def to_torch_cell(layer: Recurrent) -> nn.LSTMCell | nn.GRUCell | nn.RNNCell:
     GRUCell(3, 4)
     """
     kind = _kind_of(layer)
-    if len(layer.named_places()) > 1 or layer.proj_size:
+    if len(layer.places) > 1 or layer.proj_size:
         raise UsageError(
             "to_torch_cell", "one layer, one direction, no projection", repr(layer), "Try to_torch."
         )

@@ -36,7 +36,7 @@ def run(layer: DropIn, input: Any, hx: Any) -> Any:
     sequences = opened(type(layer).__name__, input, None, None, layer.batch_first)
     check_input(sequences.x, layer.input_size, layer.weight_ih_l0)
     rows = sequences.x.shape[1]
-    sizes = [(len(layer._layouts), rows, n) for n in layer._layouts[0].state().values()]
+    sizes = [(len(layer.places), rows, n) for n in layer.places[0].layout.state.values()]
     if hx is None:
         state = tuple(sequences.x.new_zeros(size) for size in sizes)
     else:

@@ -7,7 +7,7 @@ forms of the same run are held to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -25,8 +25,7 @@ _VARIANCE_FLOOR = 1e-5
 State = dict[str, Tensor]
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """What a direction has to do; T steps, B rows, I inputs.
 
     Attributes:
@@ -50,8 +49,7 @@ class Task:
     plain_start: bool
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """What happened at every step, each by name (T, B, H), detached.
 
     Attributes:
@@ -67,8 +65,7 @@ class Record:
     hidden: Mapping[str, Tensor]
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """What came of it: hidden values (T, B, outputs), 0 beyond a row's length; the last state."""
 
     hidden: Tensor
@@ -115,8 +112,7 @@ def _chosen(where: Tensor, yes: Mapping[str, Tensor], no: Mapping[str, Tensor]) 
     return {name: torch.where(rows, yes[name].to(value.dtype), value) for name, value in no.items()}
 
 
-@dataclass(frozen=True)
-class _Moment:
+class _Moment(NamedTuple):
     slots: State
     past: State
     new: State

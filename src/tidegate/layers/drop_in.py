@@ -41,10 +41,7 @@ class DropIn(Recurrent):
     @property
     def all_weights(self) -> list[list[Parameter]]:
         """Parameters by layer and direction."""
-        return [
-            [getattr(self, name + place) for name in layout.shapes(self.bias)]
-            for layout, place in self.named_places()
-        ]
+        return [[getattr(self, full) for full in place.names.values()] for place in self.places]
 
     @property
     def _flat_weights(self) -> list[Parameter]:

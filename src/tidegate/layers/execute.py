@@ -43,9 +43,10 @@ def _kernel_applies(weights: DirectionWeights, task: Task, noise: Noise) -> bool
 def _on_kernel_ground(tensors: tuple[Tensor, ...]) -> bool:
     """One dtype that kernels have, on the CPU, in plain memory."""
     dtype = tensors[0].dtype
-    return dtype in (torch.float32, torch.float64) and all(
-        t.device.type == "cpu" and t.dtype == dtype and t.layout == torch.strided for t in tensors
-    )
+    if dtype is not torch.float32 and dtype is not torch.float64:
+        return False
+    strided = torch.strided
+    return all(t.is_cpu and t.dtype is dtype and t.layout is strided for t in tensors)
 
 
 def _transformed() -> bool:

@@ -12,7 +12,6 @@ from torch import Tensor
 from tidegate._core.errors import UsageError
 from tidegate.cells.laws import Law
 from tidegate.kernels.batch_plan import start
-from tidegate.layers.layout import Layout
 
 if TYPE_CHECKING:
     from tidegate.layers.recurrent import Recurrent
@@ -43,13 +42,13 @@ def start_biases(layer: Recurrent, laws: Mapping[str, Law], seed: int = 0) -> No
     [1.0, 1.0, 1.0, 1.0, 1.0]
     >>> start_biases(layer, {"f": chrono(100), "i": minus(chrono(100))}, seed=3)
     """
-    for n, (layout, place) in enumerate(layer.named_places()):
+    for n, place in enumerate(layer.places):
         for slot, law in laws.items():
-            _check_slot(layer, layout, slot)
-            values = law(np.random.default_rng((seed, n)), layout.units)
-            rows = {k: v for k, v in layout.rows_of(slot).items() if k.startswith("bias")}
+            _check_slot(layer, slot)
+            values = law(np.random.default_rng((seed, n)), place.layout.units)
+            rows = {k: v for k, v in place.layout.rows_of(slot).items() if k.startswith("bias")}
             for first, (name, where) in enumerate(rows.items()):
-                bias: Tensor = getattr(layer, name + place)
+                bias: Tensor = getattr(layer, name + place.suffix)
                 bias[where] = 0.0 if first else torch.as_tensor(values).to(bias)
 
 
@@ -65,15 +64,15 @@ def draw_laws(layer: Recurrent) -> None:
         return
     seed = int(torch.randint(2**31, ()))
     start_biases(layer, biases, seed)
-    for n, (layout, place) in enumerate(layer.named_places()):
+    for n, place in enumerate(layer.places):
         rng = np.random.default_rng((seed, n, 1))
         for name, law in cell.parameters.items():
-            parameter: Tensor = getattr(layer, name + place)
-            parameter.copy_(torch.as_tensor(law(rng, layout.units)))
+            parameter: Tensor = getattr(layer, name + place.suffix)
+            parameter.copy_(torch.as_tensor(law(rng, place.layout.units)))
 
 
-def _check_slot(layer: Recurrent, layout: Layout, slot: str) -> None:
-    known = layout.cell.fed_by("bias") if layer.bias else ()
+def _check_slot(layer: Recurrent, slot: str) -> None:
+    known = layer.cell.fed_by("bias") if layer.bias else ()
     if slot not in known:
         raise UsageError(
             f"{type(layer.cell).__name__} bias",

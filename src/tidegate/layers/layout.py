@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from tidegate.cells.base import Cell
 
-__all__ = ["DirectionWeights", "Layout", "suffix"]
+__all__ = ["DirectionWeights", "Layout", "Place"]
 
 
-@dataclass(frozen=True)
-class DirectionWeights:
+class DirectionWeights(NamedTuple):
     """The weights of one direction of one layer; S slots, H units, Q hidden names, I inputs.
 
     Attributes:
@@ -55,11 +56,17 @@ class Layout:
     projection: int
     key: str
 
+    def __post_init__(self) -> None:
+        # torch.compile follows a cached property only once it holds a value
+        for name in ("state", "_zones", "_bias_rows"):
+            getattr(self, name)
+
     @property
     def outputs(self) -> int:
         """Hidden values that the layer above sees."""
         return self.projection or len(self.cell.hidden) * self.units
 
+    @cached_property
     def state(self) -> dict[str, int]:
         """Hidden values and memories without repeats, each with its size."""
         names = dict.fromkeys((*self.cell.hidden, *self.cell.memory), self.units)
@@ -69,7 +76,7 @@ class Layout:
 
     def shapes(self, bias: bool) -> dict[str, tuple[int, ...]]:
         """The parameters by name, in torch's order; the ones without rows left out."""
-        rows = {zone: len(slots) * self.units for zone, slots in self._zones().items()}
+        rows = {zone: len(slots) * self.units for zone, slots in self._zones.items()}
         shapes: dict[str, tuple[int, ...]] = {
             "weight_ih": (rows["weight_ih"], self.inputs),
             "weight_hh": (rows["weight_hh"], self.outputs),
@@ -84,7 +91,7 @@ class Layout:
     def rows_of(self, slot: str) -> dict[str, slice]:
         """Where a slot lies in the parameters that hold a part of it."""
         found = {}
-        for name, slots in self._zones().items():
+        for name, slots in self._zones.items():
             if slot in slots:
                 first = slots.index(slot) * self.units
                 found[name] = slice(first, first + self.units)
@@ -96,12 +103,13 @@ class Layout:
         unit = [given[parameter] for parameter in self.cell.parameters]
         return DirectionWeights(
             input=like,
-            hidden=given.get("weight_hh", like.new_empty(0, self.outputs)),
+            hidden=given["weight_hh"] if "weight_hh" in given else like.new_empty(0, self.outputs),
             bias=self._bias(given, like),
             unit=torch.stack(unit) if unit else like.new_empty(0, self.units),
             project=given.get("weight_hr"),
         )
 
+    @cached_property
     def _zones(self) -> dict[str, tuple[str, ...]]:
         cell = self.cell
         biased = cell.fed_by("bias")
@@ -112,25 +120,48 @@ class Layout:
             "bias_hh": tuple(s for s in cell.fed_by("hidden") if s in biased),
         }
 
+    @cached_property
+    def _bias_rows(self) -> tuple[dict[str, slice], ...]:
+        """For every slot with a bias, its rows in each parameter that holds a part of it."""
+        return tuple(
+            {name: rows for name, rows in self.rows_of(slot).items() if name.startswith("bias")}
+            for slot in self.cell.fed_by("bias")
+        )
+
     def _bias(self, given: Mapping[str, Tensor], like: Tensor) -> Tensor:
-        zones = self._zones()
         slots = self.cell.fed_by("bias")
         present = [name for name in ("bias_ih", "bias_hh") if name in given]
         if not present:
             return like.new_zeros(len(slots) * self.units)
-        if all(zones[name] == slots for name in present):
-            return sum(given[name] for name in present)  # type: ignore[return-value]
-        parts = []
-        for slot in slots:
-            rows = self.rows_of(slot)
-            parts.append(sum(given[name][rows[name]] for name in present if name in rows))
-        return torch.cat(parts)  # type: ignore[arg-type]
+        if all(self._zones[name] == slots for name in present):
+            return _sum([given[name] for name in present])
+        parts = [[given[name][r] for name, r in rows.items()] for rows in self._bias_rows]
+        return torch.cat([_sum(part) for part in parts])
 
 
-def suffix(layer: int, reverse: bool) -> str:
-    """What torch appends to a parameter's name.
+def _sum(parts: list[Tensor]) -> Tensor:
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
-    >>> suffix(1, reverse=True)
-    '_l1_reverse'
+
+@dataclass(frozen=True)
+class Place:
+    """One direction of one layer of a module, and the full names of its parameters.
+
+    >>> from tidegate.cells import RNN
+    >>> layout = Layout(RNN(), inputs=3, units=5, projection=0, key="rnn")
+    >>> Place.of(layout, layer=1, reverse=True, bias=False).names
+    {'weight_ih': 'weight_ih_l1_reverse', 'weight_hh': 'weight_hh_l1_reverse'}
     """
-    return f"_l{layer}_reverse" if reverse else f"_l{layer}"
+
+    layout: Layout
+    suffix: str
+    names: Mapping[str, str]
+
+    @staticmethod
+    def of(layout: Layout, layer: int, reverse: bool, bias: bool) -> Place:
+        suffix = f"_l{layer}_reverse" if reverse else f"_l{layer}"
+        return Place(layout, suffix, {name: name + suffix for name in layout.shapes(bias)})
+
+    def shapes(self, bias: bool) -> dict[str, tuple[int, ...]]:
+        """The parameters by full name."""
+        return {self.names[name]: shape for name, shape in self.layout.shapes(bias).items()}

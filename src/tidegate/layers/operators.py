@@ -14,7 +14,7 @@ from tidegate.cells.base import Cell
 from tidegate.kernels.batch import Weights, forward
 from tidegate.kernels.batch_plan import kept
 from tidegate.layers import compiled
-from tidegate.layers.compiled import Call, Tensors
+from tidegate.layers.call import Call, Tensors
 from tidegate.layers.direction import Run, Task
 from tidegate.layers.keys import cell_of
 from tidegate.layers.layout import DirectionWeights

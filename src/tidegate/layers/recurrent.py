@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -20,10 +20,10 @@ from tidegate.layers.checks import check_input, check_sizes, check_state
 from tidegate.layers.direction import wide
 from tidegate.layers.initial import draw_laws
 from tidegate.layers.keys import cell_key
-from tidegate.layers.layout import Layout, suffix
+from tidegate.layers.layout import Layout, Place
 from tidegate.layers.noise import Noise, zoneout_by_name
 from tidegate.layers.sequences import Sequences, State, opened
-from tidegate.layers.stack import Part, Stack
+from tidegate.layers.stack import Manner, Part, run
 from tidegate.layers.trace import LayerTrace
 
 __all__ = ["Recurrent"]
@@ -96,7 +96,7 @@ class Recurrent(Module):
         self.bidirectional, self.proj_size = bidirectional, proj_size
         self.recurrent_dropout = _rate("recurrent_dropout", recurrent_dropout)
         self.learn_initial_state = learn_initial_state
-        self._layouts = self._laid_out(cell_key(self.cell))
+        self.places = self._laid_out(cell_key(self.cell))
         self.zoneout = zoneout_by_name(zoneout, self.states)
         for name, shape in self._shapes().items():
             self.register_parameter(name, Parameter(torch.empty(shape, device=device, dtype=dtype)))
@@ -105,7 +105,7 @@ class Recurrent(Module):
     @property
     def states(self) -> tuple[str, ...]:
         """Names of what is carried on, in the order of the state: hidden values, then memories."""
-        return tuple(self._layouts[0].state())
+        return tuple(self.places[0].layout.state)
 
     @property
     def directions(self) -> int:
@@ -118,16 +118,9 @@ class Recurrent(Module):
             torch.nn.init.uniform_(parameter, -bound, bound)
         draw_laws(self)
 
-    def named_places(self) -> list[tuple[Layout, str]]:
-        """Every direction of every layer: its layout and what is appended to its parameters."""
-        return [
-            (layout, suffix(n // self.directions, bool(n % self.directions)))
-            for n, layout in enumerate(self._layouts)
-        ]
-
     def initial_state(self, rows: int) -> State:
         """Where ``rows`` sequences start by default: for every state (D * layers, rows, size)."""
-        fresh = [self._fresh(n, layout) for n, layout in enumerate(self._layouts)]
+        fresh = [self._fresh(n) for n in range(len(self.places))]
         return tuple(
             torch.stack([by_name[name].expand(rows, -1) for by_name in fresh])
             for name in self.states
@@ -163,15 +156,12 @@ class Recurrent(Module):
         """
         sequences = opened(type(self).__name__, input, reset, lengths, self.batch_first)
         check_input(sequences.x, self.input_size, self.weight_ih_l0)
-        stack = Stack(
-            self.directions,
-            self.dropout,
-            Noise(self.zoneout, self.recurrent_dropout, self.training),
-            trace,
-        )
-        result = stack.run(self._parts(sequences, hx), sequences)
+        noise = Noise(self.zoneout, self.recurrent_dropout, self.training)
+        manner = Manner(self.directions, self.dropout, noise, trace)
+        result = run(self._parts(sequences, hx), sequences, manner)
         output = sequences.form.output(result.hidden)
-        state = tuple(torch.stack([s[name] for s in result.states]) for name in self.states)
+        last = result.states
+        state = tuple([_stacked([part[name] for part in last]) for name in last[0]])
         state = sequences.form.state_out(state)
         if not trace:
             return output, state
@@ -180,7 +170,7 @@ class Recurrent(Module):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)  # type: ignore[no-untyped-call]
-        self._layouts = self._laid_out(cell_key(self.cell))
+        self.places = self._laid_out(cell_key(self.cell))
 
     def extra_repr(self) -> str:
         shown = {
@@ -200,7 +190,8 @@ class Recurrent(Module):
     def _repr_head(self) -> list[str]:
         return [repr(self.cell), str(self.input_size), str(self.hidden_size)]
 
-    def _laid_out(self, key: str) -> list[Layout]:
+    def _laid_out(self, key: str) -> tuple[Place, ...]:
+        """Every direction of every layer, in torch's order."""
         first = Layout(self.cell, self.input_size, self.hidden_size, self.proj_size, key)
         if self.proj_size and (set(self.cell.hidden) & set(self.cell.memory)):
             raise UsageError(
@@ -211,52 +202,66 @@ class Recurrent(Module):
             )
         above = self.directions * first.outputs
         upper = Layout(self.cell, above, self.hidden_size, self.proj_size, key)
-        return [first] * self.directions + [upper] * (self.directions * (self.num_layers - 1))
+        return tuple(
+            Place.of(upper if layer else first, layer, reverse, self.bias)
+            for layer in range(self.num_layers)
+            for reverse in (False, True)[: self.directions]
+        )
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
-        shapes = {
-            name + place: shape
-            for layout, place in self.named_places()
-            for name, shape in layout.shapes(self.bias).items()
-        }
+        shapes = {n: s for place in self.places for n, s in place.shapes(self.bias).items()}
         if self.learn_initial_state:
-            sizes = self._layouts[0].state()
-            shapes |= {f"initial_{n}": (len(self._layouts), size) for n, size in sizes.items()}
+            sizes = self.places[0].layout.state
+            shapes |= {f"initial_{n}": (len(self.places), size) for n, size in sizes.items()}
         return shapes
 
     def _parts(self, sequences: Sequences, hx: State | Tensor | None) -> list[Part]:
-        given = None if hx is None else self._given(sequences, hx)
-        rows = sequences.x.shape[1]
+        first = self._first(sequences, hx)
+        plain = not self.learn_initial_state
         parts = []
-        for n, (layout, place) in enumerate(self.named_places()):
-            parameters = {name: getattr(self, name + place) for name in layout.shapes(self.bias)}
-            fresh = self._fresh(n, layout)
-            if given is None:
-                state = {name: value.expand(rows, -1) for name, value in fresh.items()}
-            else:
-                state = {name: value[n] for name, value in given.items()}
-            plain = not self.learn_initial_state
-            parts.append(Part(layout, layout.weights(parameters), state, fresh, plain))
+        for n, place in enumerate(self.places):
+            parameters = {name: getattr(self, full) for name, full in place.names.items()}
+            state = {name: value[n] for name, value in first.items()}
+            fresh = {} if sequences.reset is None else self._fresh(n)
+            weights = place.layout.weights(parameters)
+            parts.append(Part(place.layout, weights, state, fresh, plain))
         return parts
 
-    def _given(self, sequences: Sequences, hx: State | Tensor) -> dict[str, Tensor]:
-        state = (hx,) if isinstance(hx, Tensor) else tuple(hx)
-        state = sequences.form.state_in(state)
-        rows = sequences.x.shape[1]
-        sizes = self._layouts[0].state()
-        check_state(state, [(len(self._layouts), rows, size) for size in sizes.values()])
+    def _first(self, sequences: Sequences, hx: State | Tensor | None) -> dict[str, Tensor]:
+        """The states before the first step, by name (D * layers, B, size)."""
+        rows, sizes = sequences.x.shape[1], self.places[0].layout.state
+        shapes = [(len(self.places), rows, size) for size in sizes.values()]
+        if hx is not None:
+            state = sequences.form.state_in((hx,) if isinstance(hx, Tensor) else tuple(hx))
+            check_state(state, shapes)
+        elif self.learn_initial_state:
+            state = self.initial_state(rows)
+        else:
+            state = self._start(sizes, shapes)
         return dict(zip(sizes, state, strict=True))
 
-    def _fresh(self, n: int, layout: Layout) -> dict[str, Tensor]:
-        """Where a part starts, and what a reset goes back to: by name (size,)."""
+    def _fresh(self, n: int) -> dict[str, Tensor]:
+        """What a reset goes back to in part n, by name (size,)."""
+        sizes = self.places[n].layout.state
         if self.learn_initial_state:
-            return {name: getattr(self, f"initial_{name}")[n] for name in layout.state()}
+            return {name: getattr(self, f"initial_{name}")[n] for name in sizes}
+        return dict(zip(sizes, self._start(sizes, [(n,) for n in sizes.values()]), strict=True))
+
+    def _start(self, names: Iterable[str], shapes: Iterable[tuple[int, ...]]) -> State:
+        """Where the cell itself starts."""
         like = self.weight_ih_l0
         dtype = wide(like.dtype)
-        return {
-            name: torch.full((size,), start(self.cell, name), dtype=dtype, device=like.device)
-            for name, size in layout.state().items()
-        }
+        values = [start(self.cell, name) for name in names]
+        return tuple(
+            like.new_full(shape, value, dtype=dtype)
+            if value
+            else like.new_zeros(shape, dtype=dtype)
+            for value, shape in zip(values, shapes, strict=True)
+        )
+
+
+def _stacked(parts: list[Tensor]) -> Tensor:
+    return parts[0].unsqueeze(0) if len(parts) == 1 else torch.stack(parts)
 
 
 def _rate(owner: str, rate: float) -> float:

@@ -6,7 +6,7 @@ Three of them, as in torch.nn: a batch, one sequence without a batch, a PackedSe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -99,8 +99,7 @@ class Packed:
         return _permuted(state, self.like.unsorted_indices)
 
 
-@dataclass(frozen=True)
-class Sequences:
+class Sequences(NamedTuple):
     """What a layer works on.
 
     Attributes:

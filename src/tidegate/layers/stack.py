@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,11 +16,10 @@ from tidegate.layers.noise import Noise
 from tidegate.layers.sequences import Sequences
 from tidegate.layers.trace import LayerTrace
 
-__all__ = ["Part", "Stack"]
+__all__ = ["Manner", "Part", "Result", "run"]
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """One direction of one layer: sizes, weights, where it starts and what a reset goes back to.
 
     Attributes:
@@ -31,27 +30,27 @@ class Part:
 
     layout: Layout
     weights: DirectionWeights
-    state: Mapping[str, Tensor]
-    fresh: Mapping[str, Tensor]
+    state: dict[str, Tensor]
+    fresh: dict[str, Tensor]
     plain_start: bool
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     """Hidden values of the top layer (T, B, directions * outputs), last states, traces by part."""
 
     hidden: Tensor
-    states: list[Mapping[str, Tensor]]
+    states: list[dict[str, Tensor]]
     traces: list[LayerTrace]
 
 
-@dataclass(frozen=True)
-class Stack:
-    """Runs parts in torch's order: layer by layer, forwards before backwards.
+class Manner(NamedTuple):
+    """How a stack is run.
 
     Attributes:
         directions: 1 or 2.
         dropout: on the outputs of every layer but the last.
+        noise: on states and hidden values.
+        trace: whether every step is recorded.
     """
 
     directions: int
@@ -59,41 +58,39 @@ class Stack:
     noise: Noise
     trace: bool
 
-    def run(self, parts: Sequence[Part], sequences: Sequences) -> Result:
-        """The whole stack over sequences."""
-        below = sequences.x
-        runs: list[Run] = []
-        layers = len(parts) // self.directions
-        for layer in range(layers):
-            first = layer * self.directions
-            now = [
-                self._direction(part, below, sequences, reverse=bool(n))
-                for n, part in enumerate(parts[first : first + self.directions])
-            ]
-            runs += now
-            below = now[0].hidden if len(now) == 1 else torch.cat([r.hidden for r in now], dim=-1)
-            if layer < layers - 1 and self.dropout:
-                below = F.dropout(below, self.dropout, self.noise.training)
-        traces = [
-            _traced(part, run.record, sequences, run.hidden.device)
-            for part, run in zip(parts, runs, strict=True)
-            if run.record is not None
-        ]
-        return Result(below, [run.state for run in runs], traces)
 
-    def _direction(self, part: Part, x: Tensor, sequences: Sequences, reverse: bool) -> Run:
-        reset = sequences.reset
-        task = Task(
-            x=x,
-            state=dict(part.state),
-            fresh=dict(part.fresh),
-            reset=_after(reset) if reverse and reset is not None else reset,
-            lengths=sequences.lengths,
-            reverse=reverse,
-            trace=self.trace,
-            plain_start=part.plain_start,
-        )
-        return execute(part.layout.cell, part.layout.key, part.weights, task, self.noise)
+def run(parts: Sequence[Part], sequences: Sequences, manner: Manner) -> Result:
+    """Run parts in torch's order: layer by layer, forwards before backwards."""
+    below = sequences.x
+    runs: list[Run] = []
+    for first in range(0, len(parts), manner.directions):
+        if first and manner.dropout:
+            below = F.dropout(below, manner.dropout, manner.noise.training)
+        layer = parts[first : first + manner.directions]
+        now = [_direction(part, below, sequences, manner, n == 1) for n, part in enumerate(layer)]
+        below = now[0].hidden if len(now) == 1 else torch.cat([r.hidden for r in now], dim=-1)
+        runs += now
+    traces = [
+        _traced(part, run.record, sequences, run.hidden.device)
+        for part, run in zip(parts, runs, strict=True)
+        if run.record is not None
+    ]
+    return Result(below, [run.state for run in runs], traces)
+
+
+def _direction(part: Part, x: Tensor, sequences: Sequences, manner: Manner, reverse: bool) -> Run:
+    reset = sequences.reset
+    task = Task(
+        x=x,
+        state=part.state,
+        fresh=part.fresh,
+        reset=_after(reset) if reverse and reset is not None else reset,
+        lengths=sequences.lengths,
+        reverse=reverse,
+        trace=manner.trace,
+        plain_start=part.plain_start,
+    )
+    return execute(part.layout.cell, part.layout.key, part.weights, task, manner.noise)
 
 
 def _traced(part: Part, record: Record, sequences: Sequences, device: torch.device) -> LayerTrace:

@@ -1,0 +1,95 @@
+"""Kernels on the memory of tensors themselves, for runs without resets, lengths and trace.
+
+Machine code trusts the sizes it is told, so :func:`fits` comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tidegate.cells.base import Cell
+from tidegate.kernels import batch_call
+from tidegate.kernels.batch import Weights
+from tidegate.kernels.batch_layout import Layout
+from tidegate.layers.call import Call, Tensors
+
+__all__ = ["backward_in_place", "fits", "forward_in_place"]
+
+_DTYPES = {torch.float32: np.dtype(np.float32), torch.float64: np.dtype(np.float64)}
+
+
+@lru_cache(maxsize=256)
+def fits(
+    cell: Cell, shape: tuple[int, ...], units: int, given: tuple[tuple[int, ...], ...]
+) -> bool:
+    """Whether tensors have the shapes that follow from x (T, B, I) and the units.
+
+    >>> from tidegate.cells import RNN
+    >>> right = ((7, 2, 3), (5, 3), (5, 5), (5,), (0, 5), (1, 2, 5), (0, 2, 5))
+    >>> fits(RNN(), (7, 2, 3), 5, right), fits(RNN(), (7, 2, 4), 5, right)
+    (True, False)
+    """
+    steps, rows, inputs = shape
+    if not (steps and rows):
+        return False
+    own = sum(name not in cell.hidden for name in cell.memory)
+    weights = Weights.shapes(cell, inputs, units).values()
+    states = ((len(cell.hidden), rows, units), (own, rows, units))
+    return given == (shape, *weights, *states)
+
+
+def forward_in_place(call: Call, tensors: Tensors) -> tuple[Tensors, Tensors]:
+    """Outputs, and what the way back needs; as for ``compiled.forward``."""
+    x, *weights, hidden0, memory0 = tensors
+    layout = _layout(call, tensors)
+    state, memory = x.new_empty(layout.state), x.new_empty(layout.memory)
+    last_hidden, last_memory = torch.empty_like(hidden0), torch.empty_like(memory0)
+    saved = x.new_empty(layout.saved) if call.saving else None
+    batch_call.forward_at(
+        layout, x.data_ptr(), _addresses(weights), hidden0.data_ptr(), memory0.data_ptr(),
+        state.data_ptr(), memory.data_ptr(), _address(saved), 0, last_hidden.data_ptr(),
+        last_memory.data_ptr(), threads=torch.get_num_threads(),
+    )  # fmt: skip
+    hidden = state[:-1] if call.reverse else state[1:]
+    return (hidden, last_hidden, last_memory), () if saved is None else (state, memory, saved)
+
+
+def backward_in_place(
+    call: Call, tensors: Tensors, saved: Tensors, errors: Sequence[Tensor | None], needs_x: bool
+) -> list[Tensor | None]:
+    """d loss / d each of ``tensors``; as for ``compiled.backward``."""
+    layout = _layout(call, tensors)
+    x, *weights, _, _ = tensors
+    state, memory, values = saved
+    d_hidden, d_last_hidden, d_last_memory = (e if e is None else e.contiguous() for e in errors)
+    if d_hidden is None:
+        d_hidden = x.new_zeros(len(x), *layout.state[1:])
+    found = [torch.empty_like(tensor) for tensor in tensors]
+    d_x, *d_weights, d_hidden0, d_memory0 = found
+    batch_call.backward_at(
+        layout, x.data_ptr(), _addresses(weights), state.data_ptr(), memory.data_ptr(),
+        values.data_ptr(), d_hidden.data_ptr(), _address(d_last_hidden), _address(d_last_memory),
+        d_x.data_ptr() if needs_x else 0, _addresses(d_weights), d_hidden0.data_ptr(),
+        d_memory0.data_ptr(), threads=torch.get_num_threads(),
+    )  # fmt: skip
+    return [d_x if needs_x else None, *d_weights, d_hidden0, d_memory0]
+
+
+def _layout(call: Call, tensors: Tensors) -> Layout:
+    x, unit = tensors[0], tensors[4]
+    shape = tuple(x.shape)
+    return batch_call.layout(call.cell, _DTYPES[x.dtype], shape, unit.shape[1], call.reverse)
+
+
+def _addresses(weights: Sequence[Tensor]) -> tuple[int, int, int, int]:
+    by_input, by_hidden, bias, unit = weights
+    return by_input.data_ptr(), by_hidden.data_ptr(), bias.data_ptr(), unit.data_ptr()
+
+
+def _address(tensor: Tensor | None) -> int:
+    return 0 if tensor is None else tensor.data_ptr()
