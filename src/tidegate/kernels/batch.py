@@ -22,7 +22,6 @@ from tidegate.kernels.batch_packing import address
 from tidegate.kernels.batch_plan import Array, Forward, Gradients, Saved, Weights, check
 from tidegate.kernels.cpu import Target
 from tidegate.kernels.engine import reference
-from tidegate.kernels.recycled import empty
 
 __all__ = ["Forward", "Gradients", "Saved", "Weights", "backward", "forward"]
 
@@ -76,10 +75,10 @@ def forward(
     layout.check(weights, x, hidden0, memory0, reset, lengths)
     beyond, flags, seen = _limits(x, reset, lengths)
     dtype, none = x.dtype, (x.shape[0], x.shape[1], 0, 0)
-    state, memory = empty(layout.state, dtype), empty(layout.memory, dtype)
+    state, memory = np.empty(layout.state, dtype), np.empty(layout.memory, dtype)
     last_hidden, last_memory = np.empty(layout.hiddens, dtype), np.empty(layout.kept, dtype)
-    saved = empty(layout.saved if saving or trace else none, dtype)
-    shown = empty(layout.shown if trace else none, dtype)
+    saved = np.empty(layout.saved if saving or trace else none, dtype)
+    shown = np.empty(layout.shown if trace else none, dtype)
     output = state[:-1] if reverse else state[1:]
     after = memory[:-1] if reverse else memory[1:]
     masked = {}
@@ -134,7 +133,7 @@ def backward(
     new = np.empty if x.shape[1] else np.zeros
     into = Weights(*(new(w.shape, dtype) for w in weights))
     d_hidden0, d_memory0 = np.empty(layout.hiddens, dtype), np.empty(layout.kept, dtype)
-    d_x = empty(x.shape, dtype) if needs_x else None
+    d_x = np.empty(x.shape, dtype) if needs_x else None
     if x.shape[1]:
         batch_call.backward_at(
             layout, address(seen), _addresses(weights), address(saved.state),

@@ -19,7 +19,6 @@ from tidegate.kernels.batch_packing import address, backward_packs, forward_pack
 from tidegate.kernels.batch_plan import Saved, Weights, check, start, wrong
 from tidegate.kernels.batch_sheet import NAMES, POSITION, TOLD
 from tidegate.kernels.batch_sizes import LINE, Regions, Sizes, Words
-from tidegate.kernels.recycled import empty
 
 __all__ = ["Layout", "Shelf", "Workspace"]
 
@@ -33,7 +32,7 @@ class Workspace:
     """Scratch, and a sheet that knows where its parts and all sizes are."""
 
     def __init__(self, sheet: Words, regions: Regions) -> None:
-        self.memory = empty((regions.bytes + LINE,), np.dtype(np.uint8))
+        self.memory = np.empty(regions.bytes + LINE, np.uint8)
         start = address(self.memory)
         start += -start % LINE
         self.sheet = sheet.copy()
