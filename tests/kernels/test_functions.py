@@ -14,7 +14,7 @@ from tidegate.kernels.cpu import APPLE_M1, NEOVERSE_N1, host, host_with_avx2
 from tidegate.kernels.jit import assembly
 
 BOUNDS = {
-    "exp": (1.0, 1.1),
+    "exp": (1.1, 1.1),
     "log": (0.9, 0.9),
     "sigmoid": (2.0, 2.0),
     "tanh": (1.9, 2.2),
