@@ -29,7 +29,7 @@ def test_output_follows_its_code_and_values_know_what_ran_before(lessons: Module
 
 
 def test_a_picture_is_in_the_page_with_words_for_it(lessons: ModuleType) -> None:
-    code = "from matplotlib.figure import Figure\nfigure = Figure()\nfigure.add_subplot().plot([1, 2])\n"
+    code = "from matplotlib.figure import Figure\nfigure = Figure()\nfigure.subplots()\n"
     made = lessons.carried_out(f'```python figure "It rises"\n{code}```\n', "page")
     assert 'aria-label="It rises"><svg fill="currentColor"' in made
     assert "    figure = Figure()" in made and "#000000" not in made

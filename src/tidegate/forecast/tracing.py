@@ -10,15 +10,12 @@ from tidegate._core.trace import Meta
 from tidegate._core.trace_files import TraceWriter, cut
 from tidegate._core.version import __version__
 from tidegate.forecast.bare import BareNetwork
-from tidegate.kernels.plan import Array
+from tidegate.kernels.looking import Look, looking
 from tidegate.kernels.recording import Passed, trace_of
-from tidegate.kernels.reference import forward, see
 
 __all__ = ["NetworkTracer"]
 
 BLOCK = 256  #: steps that are worked out together
-
-Kept = tuple[Array, Array, Array]
 
 
 class NetworkTracer:
@@ -49,28 +46,21 @@ class NetworkTracer:
 
     def __init__(self, network: BareNetwork, folder: Path, step: int, seed: int) -> None:
         self._network, self._seed = network, seed
+        learner = network.learner
+        self._look = looking(learner._online, learner._engine)
         self._writer = TraceWriter(folder)
         cut(folder, step + 1)
         self._first = 0
-        self._kept: list[Kept] = []
+        self._kept: list[Look] = []
 
-    def look(self) -> Kept | None:
+    def look(self) -> Look | None:
         """What will pass through the network at the coming row; None where nothing will."""
         network = self._network
         if not network.scale:
             return None
-        learner = network.learner
-        plan, state = learner.network.plan, learner.state
-        seen, _ = see(network.asked, state.weights.dtype)
-        known = forward(plan, state.weights, state.memory, state.hidden, seen).layers[0].known
-        eq, units = plan.layers[0].equations, plan.layers[0].units
-        return (
-            _stacked([known[f"z.{name}"] for name in eq.slots], units),
-            _stacked([known[f"past.{name}"] for name in eq.memory], units),
-            _stacked([known[f"par.{name}"] for name in eq.parameters], units),
-        )
+        return self._look(network.asked)[0]
 
-    def keep(self, passing: Kept | None, step: int) -> None:
+    def keep(self, passing: Look | None, step: int) -> None:
         """What had been seen by :meth:`look` was learned, as the step of that number."""
         if passing is None:
             return
@@ -90,7 +80,8 @@ class NetworkTracer:
 
     def _write(self) -> None:
         slots, past, parameters = (
-            np.stack(part)[:, None] for part in zip(*self._kept, strict=True)
+            np.stack([getattr(look, part) for look in self._kept])[:, None]
+            for part in ("slots", "past", "parameters")
         )
         layer = self._network.learner.network.plan.layers[0]
         meta = Meta(
@@ -103,7 +94,3 @@ class NetworkTracer:
         reset = np.zeros((len(self._kept), 1), bool)
         self._writer.write(trace_of(layer, Passed(slots, past, parameters), reset, meta))
         self._kept.clear()
-
-
-def _stacked(rows: list[Array], units: int) -> Array:
-    return np.stack(rows) if rows else np.zeros((0, units), np.float32)
