@@ -22,6 +22,8 @@ class Block1997(Cell):
     ..., block by block, as for the embedded Reber grammar; the cell inputs are not biased.
     Retention: 1.
 
+    Use it to run the experiments of 1997 again.
+
     Source: Hochreiter & Schmidhuber, "Long Short-Term Memory", Neural Computation 9 (1997),
     section 4 and appendix A.1; biases: section 5.1.
 

@@ -22,6 +22,9 @@ class Block2000(Cell):
     all cells and are biased, block by block: input and output gates -0.5, -1, -1.5 ..., forget
     gates 0.5, 1, 1.5 ...; the cell inputs are not biased. Retention: f.
 
+    Use it to run the experiments of 2000 again, or where several values should be kept and let go
+    together.
+
     Source: Gers, Schmidhuber & Cummins, "Learning to Forget: Continual Prediction with LSTM",
     Neural Computation 12 (2000), equations 1 to 11; biases and connections: section 4.2.
 

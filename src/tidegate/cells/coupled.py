@@ -17,6 +17,9 @@ class Coupled(Cell):
 
     Retention: f.
 
+    Use it where memory must stay in bounds: a quarter fewer weights than an LSTM, and no
+    saturation.
+
     Source: Greff et al., "LSTM: A Search Space Odyssey", IEEE TNNLS 28 (2017), variant CIFG.
 
     >>> from types import SimpleNamespace as Values

@@ -22,6 +22,8 @@ class ELSTM(Cell):
     full matrix, learned without crossing time.) Retention: f + (1 - f) (1 - g^2) w_z + (c - g)
     f (1 - f) w_f; it may leave [0, 1].
 
+    Use it where the online gradient must be exact although gates look back.
+
     Source: Irie, Gopalakrishnan & Schmidhuber, "Exploring the Promise and Limits of Real-Time
     Recurrent Learning", ICLR 2024, equations 9 to 12.
 

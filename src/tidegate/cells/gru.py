@@ -18,6 +18,9 @@ class GRU(Cell):
     n_t = tanh(W x_t + b + r_t (U h_(t-1) + b')), h_t = (1 - z_t) n_t + z_t h_(t-1).
     Retention: z.
 
+    Use it where an LSTM is too large: three gates' worth of weights, one state, and weights that
+    carry over from torch and cuDNN.
+
     Source: Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", EMNLP 2014,
     equations 5 to 8, with the reset gate where cuDNN and torch put it.
 

@@ -19,6 +19,9 @@ class GRU2014(Cell):
     cuDNN and torch, reset after the product, is :class:`~tidegate.cells.gru.GRU`; weights do not
     carry over from one to the other. Retention: z.
 
+    Use it to run models that were trained with the reset gate before the product; it needs a
+    second product in every step, so it is slower and cannot learn online.
+
     Source: Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder", EMNLP 2014,
     equations 5 to 8.
 

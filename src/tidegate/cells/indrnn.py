@@ -18,6 +18,8 @@ class IndRNN(Cell):
 
     Retention: u where the unit is active, 0 where it is not; above 1 it grows, below 0 it swings.
 
+    Use it deep, layer upon layer, where every unit should have one fixed time scale of its own.
+
     Source: Li et al., "Independently Recurrent Neural Network (IndRNN)", CVPR 2018, equation 2;
     u starts uniform in [0, 1].
 

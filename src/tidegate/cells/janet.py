@@ -19,6 +19,8 @@ class JANET(Cell):
 
     beta lets a unit keep and write at once. Forget biases start by the chrono law. Retention: f.
 
+    Use it for long dependencies with few weights: half of those of an LSTM.
+
     Source: van der Westhuizen & Lasenby, "The unreasonable effectiveness of the forget gate"
     (2018), equations 6 to 9.
 

@@ -22,6 +22,8 @@ class LayerNormLSTM(Cell):
     normalise the two products apart, or c_t as well; weights do not carry over between them. A
     constant added to all units' pre-activations of a gate changes nothing. Retention: f.
 
+    Use it deep or with large learning rates, in batches; it cannot learn online.
+
     Source: Ba, Kiros & Hinton, "Layer Normalization" (2016), equation 4, gate by gate.
 
     >>> from types import SimpleNamespace as Values

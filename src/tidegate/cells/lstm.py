@@ -19,6 +19,9 @@ class LSTM(Cell):
 
     c_t = f_t c_(t-1) + i_t g_t, h_t = o_t tanh(c_t). Retention: f.
 
+    Use it first: it is the one that others are compared with, and its forget gate can be read as a
+    half-life.
+
     Source: Gers, Schmidhuber & Cummins, "Learning to Forget: Continual Prediction with LSTM",
     Neural Computation 12 (2000), section 3, equation for s_c with forget gate.
 

@@ -18,6 +18,8 @@ class LSTM1997(Cell):
     c_t = c_(t-1) + i_t g_t. The squashing functions are those of today's LSTM (logistic gates,
     tanh), so that the forget gate is the only difference from :class:`~tidegate.cells.lstm.LSTM`.
 
+    Use it as the control: it shows on a continual stream what cannot be done without forgetting.
+
     Source: Hochreiter & Schmidhuber, "Long Short-Term Memory", Neural Computation 9 (1997),
     section 4, equations for s_c and y^c.
 

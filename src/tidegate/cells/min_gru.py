@@ -18,6 +18,8 @@ class MinGRU(Cell):
     h_t = (1 - z_t) h_(t-1) + z_t (W x_t + b). Retention: 1 - z. With tanh on the candidate it is
     :class:`~tidegate.cells.update_gate.UpdateGate`.
 
+    Use it for long sequences when the gate need not know the state; the smallest gated cell here.
+
     Source: Feng et al., "Were RNNs All We Needed?" (2024), section 3.1.
 
     >>> from types import SimpleNamespace as Values

@@ -20,6 +20,9 @@ class MinLSTM(Cell):
     0 / 0 where both gates are shut. It is run step by step, so it is the same however a stream is
     cut. Retention: f_t.
 
+    Use it for long sequences when the gates need not know the state: no product in the step, so it
+    is fast.
+
     Source: Feng et al., "Were RNNs All We Needed?" (2024), section 3.2.
 
     >>> from types import SimpleNamespace as Values

@@ -20,6 +20,8 @@ class Peephole(Cell):
     comes through the peepholes, c_(t-1) f (1 - f) p_f + g i (1 - i) p_i; it may leave [0, 1]. Error
     flows through the peepholes (in 2002 it did not).
 
+    Use it where exact timing matters: counting steps between events, periodic signals.
+
     Source: Gers, Schraudolph & Schmidhuber, "Learning Precise Timing with LSTM Recurrent Networks",
     JMLR 3 (2002), section 2.2; tanh for both squashing functions as in today's LSTM.
 

@@ -17,6 +17,8 @@ class ReluRNN(Cell):
 
     h_t = max(W x_t + U h_(t-1) + b, 0). It has no memory with a direct path, hence no retention.
 
+    Use it to load such networks from torch; it grows without bounds easily.
+
     Source: Le, Jaitly & Hinton, "A Simple Way to Initialize Recurrent Networks of Rectified Linear
     Units" (2015), section 3.
 

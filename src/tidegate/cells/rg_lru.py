@@ -31,6 +31,8 @@ class RGLRU(Cell):
     gates of the input; x_t is a linear map of the input, as the block before it in Griffin gives.
     Retention: a.
 
+    Use it for very long memories: its decays start slow and are learned apart from the gates.
+
     Source: De et al., "Griffin: Mixing Gated Linear Recurrences with Local Attention" (2024),
     equations 1 to 4 and 6; start of the rates as in the authors' code.
 

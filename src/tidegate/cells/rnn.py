@@ -17,6 +17,9 @@ class RNN(Cell):
 
     h_t = tanh(W x_t + U h_(t-1) + b). It has no memory with a direct path, hence no retention.
 
+    Use it as the control without gates: whatever it holds fades or explodes with the powers of its
+    weights.
+
     Source: Elman, "Finding Structure in Time", Cognitive Science 14 (1990), section 2.
 
     >>> from types import SimpleNamespace as Values

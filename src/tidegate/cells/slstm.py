@@ -25,6 +25,9 @@ class SLSTM(Cell):
     n_t. What means something is c / n: of it f' n_(t-1) / n_t is kept. m only rescales and passes
     no error; it starts so low that the first step writes with i' = 1, and n is at least 1 after it.
 
+    Use it where a single strong input must be able to overwrite everything, as the exponential
+    gate can.
+
     Source: Beck et al., "xLSTM: Extended Long Short-Term Memory" (2024), equations 8 to 17; forget
     biases from 5 down to -7 over the units as in the authors' code.
 

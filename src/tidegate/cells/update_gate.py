@@ -18,6 +18,9 @@ class UpdateGate(Cell):
     z_t = sigmoid(a x_t + b), h_t = (1 - z_t) h_(t-1) + z_t tanh(c x_t + d). Retention: 1 - z.
     Units do not see each other, so the online gradient through the memory path is exact.
 
+    Use it where a stream is long and units few: learning costs a few numbers per unit, and the
+    online gradient is exact.
+
     Source: the minimal gated recurrence; Feng et al., "Were RNNs All We Needed?" (2024),
     section 3.1 (minGRU), with tanh on the candidate.
 

@@ -19,6 +19,9 @@ class URLSTM(Cell):
     k_t = 2 r f + (1 - 2 r) f^2, c_t = k_t c_(t-1) + (1 - k_t) g_t, with f = sigmoid(net_f + b) and
     r = sigmoid(net_r - b); b starts so that f is uniform over the units. Retention: k.
 
+    Use it where dependencies span many scales at once, or where forget gates saturate and stop
+    learning.
+
     Source: Gu et al., "Improving the Gating Mechanism of Recurrent Neural Networks", ICML 2020,
     equations 9 to 13.
 
