@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -172,6 +176,30 @@ def test_any_number_of_threads_gives_the_same_bits(cell, monkeypatch):
         results[-1] |= {n: v for n, v in values(got).items() if " " not in n}
     assert_same(results[1], results[0])
     assert_same(results[2], results[0])
+
+
+@pytest.mark.skipif(not hasattr(os, "register_at_fork"), reason="needs fork")
+def test_a_child_process_starts_threads_of_its_own():
+    code = """
+import os, sys
+from support.batch import problem
+import numpy as np
+from tidegate.cells import LSTM
+from tidegate.kernels import batch, batch_threads
+batch_threads.SHARE_WORK = 1
+p = problem(LSTM(), 5, 4, 3, 8, np.float32)
+run = lambda: batch.forward(LSTM(), p.weights, p.x, p.hidden0, p.memory0, threads=2).hidden
+expected = run()
+child = os.fork()
+if child == 0:
+    os._exit(0 if np.array_equal(run(), expected) else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    folder = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], cwd=folder, timeout=60, check=False
+    )
+    assert done.returncode == 0
 
 
 def test_tracing_and_saving_change_no_bit():

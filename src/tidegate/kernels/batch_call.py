@@ -3,8 +3,8 @@
 For callers with arrays of their own kind, to whom every microsecond counts; :mod:`batch` is these
 calls on NumPy arrays with checks. :func:`layout` says which shapes everything has. Address 0 means
 that an array is not given or not wanted. A workspace serves one run at a time, so runs may overlap
-in threads. Large arrays are best made by NumPy, which asks for huge pages: with 4 KiB pages the first
-touch of every page costs up to a fifth of a run.
+in threads. Large arrays are best made by NumPy, which asks for huge pages: with small ones the
+first touch of every page costs up to a fifth of a run.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ What is shared out changes no sum, so every result has the same bits for any num
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -75,3 +76,7 @@ def _each(function: Callable[..., None], sheets: list[Words], *numbers: int) -> 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="tidegate-batch")
+
+
+if hasattr(os, "register_at_fork"):  # a child process has none of its parent's threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
