@@ -82,7 +82,7 @@ def check_classes(online: Online, targets: Array) -> None:
     if not isinstance(online.loss, SharedLoss):
         return
     outputs = online.plan.outputs
-    known = targets[np.isfinite(targets)]
-    wrong = known[~np.isin(known, np.arange(outputs))]
-    if wrong.size:
-        online.loss.error(np.zeros(outputs), wrong[:1])
+    classes = (targets >= 0) & (targets < outputs) & (targets == np.floor(targets))
+    wrong = ~classes & np.isfinite(targets)
+    if wrong.any():
+        online.loss.error(np.zeros(outputs), targets[wrong][:1])
