@@ -13,7 +13,7 @@ from tidegate.cells.laws import Law, minus
 from tidegate.experiments.base import Experiment, Row, Trial
 from tidegate.experiments.claims import AtLeast, AtMost
 from tidegate.experiments.cnto import within
-from tidegate.experiments.mixture import Mixture, class_surprise
+from tidegate.experiments.mixture import Mixture
 from tidegate.experiments.never_ending import Endless, run_endless
 from tidegate.gates.half_life import preactivation_from_half_life
 from tidegate.learn import Adam, Harmonic, Learner, Network, RunningAverage, Softmax
@@ -101,7 +101,7 @@ class CntoBest(Experiment):
             burn_in=2 * 110,
             piece=SEQUENCE,
         )
-        mixture = Mixture(members, class_surprise, window=20 * SEQUENCE)
+        mixture = Mixture(members, window=20 * SEQUENCE)
         found = run_endless(mixture, asked, streams, budget)
         sequences = found.symbols // SEQUENCE
         return Trial(

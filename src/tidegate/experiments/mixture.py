@@ -8,19 +8,15 @@ those that have are averaged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
 
 from tidegate.kernels.plan import Array
 from tidegate.learn import SGD, Learner, Predictor
 
-__all__ = ["FrozenMixture", "Mixture", "Surprise", "class_surprise", "yes_no_surprise"]
-
-#: (predictions (steps, outputs), targets (steps, targets)) -> nats (steps,)
-Surprise: TypeAlias = Callable[[Array, Array], Array]
+__all__ = ["FrozenMixture", "Mixture", "class_surprise", "pieces"]
 
 _LEAST = 1e-12
 
@@ -37,23 +33,11 @@ def class_surprise(predictions: Array, targets: Array) -> Array:
     return np.where(known, -np.log(np.maximum(shares, _LEAST)), 0.0)
 
 
-def yes_no_surprise(predictions: Array, targets: Array) -> Array:
-    """Cross-entropy of independent yes/no outputs, summed over them; unknown targets count 0.
-
-    >>> yes_no_surprise(np.array([[0.5, 0.5]]), np.array([[1.0, 0.0]])).round(3)
-    array([1.386])
-    """
-    right = np.where(targets > 0.5, predictions, 1 - predictions)
-    nats = np.where(np.isfinite(targets), -np.log(np.maximum(right, _LEAST)), 0.0)
-    return np.asarray(nats.sum(axis=1))
-
-
 class Mixture:
     """Learners side by side, and the averages that speak for them.
 
     Args:
-        members: made with ``averaging``, all of one shape.
-        surprise: how wrong a prediction was.
+        members: made with ``averaging``, all of one shape, that predict shares of classes.
         eta: how sharply surprise tells in the mixture; 1 is Bayes' rule.
         window: steps over which surprise is remembered.
 
@@ -61,7 +45,7 @@ class Mixture:
     >>> network = Network(inputs=2, outputs=2, units=2)
     >>> def member(seed):
     ...     return Learner(network, Softmax(), averaging=RunningAverage(), seed=seed)
-    >>> mixture = Mixture([member(1), member(2)], class_surprise)
+    >>> mixture = Mixture([member(1), member(2)])
     >>> mixture.learn(np.eye(2)[[0, 1, 0]], np.array([[1.0], [0.0], [1.0]])).shape
     (3, 2)
     >>> float(mixture.shares.sum())
@@ -71,12 +55,11 @@ class Mixture:
     def __init__(
         self,
         members: Sequence[Learner],
-        surprise: Surprise,
         eta: float = 0.2,
         window: float = 500.0,
     ) -> None:
         self._voices = [_Voice(member) for member in members]
-        self._surprise, self._eta, self._window = surprise, eta, window
+        self._eta, self._window = eta, window
         self._losses = np.zeros(len(members))
 
     @property
@@ -101,7 +84,7 @@ class Mixture:
             voice.member.run(xs, targets)
         ages = np.arange(len(xs))[::-1]
         fading = (1 - 1 / self._window) ** ages
-        news = np.array([fading @ self._surprise(one, targets) for one in said])
+        news = np.array([fading @ class_surprise(one, targets) for one in said])
         self._losses = (1 - 1 / self._window) ** len(xs) * self._losses + news
         return mixed
 

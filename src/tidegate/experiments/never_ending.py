@@ -55,7 +55,6 @@ class Endless:
         tests, length: streams of a test, and symbols of each.
         burn_in: symbols of each that are not counted.
         afterwards: symbols to be learned after solving, while errors are counted.
-        whole: targets are all classes that could come, not the one that comes.
         piece: symbols that are learned between two looks at the averaged weights, at first.
     """
 
@@ -66,7 +65,6 @@ class Endless:
     length: int = 100_000
     burn_in: int = 200
     afterwards: int = 1_000_000
-    whole: bool = False
     piece: int = 25
 
 
@@ -92,15 +90,14 @@ def _learn(net: Forecaster, asked: Endless, state: State, steps: int) -> tuple[S
     errors = 0
     for size in pieces(steps, state.position, asked.piece):
         block, state = asked.task.block(state, size)
-        predictions = net.learn(block.inputs.astype(np.float64), _targets(asked, block))
+        predictions = net.learn(block.inputs.astype(np.float64), _targets(block))
         errors += int(np.count_nonzero(~_right(asked, predictions, block)))
     return state, errors
 
 
-def _targets(asked: Endless, block: Block) -> Array:
+def _targets(block: Block) -> Array:
     """What is learned: NaN where nothing is asked."""
-    wanted = block.legal if asked.whole else block.targets[:, None]
-    return np.where(block.legal.any(axis=1, keepdims=True), wanted, np.nan)
+    return np.where(block.legal.any(axis=1, keepdims=True), block.targets[:, None], np.nan)
 
 
 def _right(asked: Endless, predictions: Array, block: Block) -> npt.NDArray[np.bool_]:

@@ -73,11 +73,15 @@ class Nto(Experiment):
 
     def rows(self) -> Sequence[Row]:
         """The standard LSTM, and forget gates that begin open or half-open."""
-        solved = AtLeast(0.8)
+        stated = {
+            "standard": ("standard LSTM", "solved, 571,100 sequences (1997)"),
+            "bias-5": ("forget bias 5", "solved, as fast as standard"),
+            "bias-1": ("forget bias 1", "solved, about 3 times slower"),
+        }
+        note = "The report gives no learning rate; ours is 0.5."
         return [
-            Row("standard", "standard LSTM", "solved, 571,100 sequences (1997)", solved, False),
-            Row("bias-5", "forget bias 5", "solved, as fast as standard", solved, False),
-            Row("bias-1", "forget bias 1", "solved, about 3 times slower", solved, False),
+            Row(name, label, published, AtLeast(0.8), stands=False, note=note)
+            for name, (label, published) in stated.items()
         ]
 
     def trial(self, row: str, seed: int, budget: int) -> Trial:
