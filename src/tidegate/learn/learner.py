@@ -178,7 +178,7 @@ class Learner:
         wanted = _numbers("target", target)
         if wanted.ndim == axes - 1 and self._targets == 1:
             wanted = wanted[..., None]
-        return _shaped("target", wanted, axes, self._targets)
+        return _fitting("target", wanted, axes, self._targets)
 
 
 class Predictor:
@@ -241,7 +241,10 @@ def _numbers(name: str, values: ArrayLike) -> Array:
 
 
 def _shaped(name: str, values: ArrayLike, axes: int, size: int) -> Array:
-    array = _numbers(name, values)
+    return _fitting(name, _numbers(name, values), axes, size)
+
+
+def _fitting(name: str, array: Array, axes: int, size: int) -> Array:
     if array.ndim != axes or array.shape[-1] != size:
         expected = f"({size},)" if axes == 1 else f"(steps, {size})"
         raise UsageError(
