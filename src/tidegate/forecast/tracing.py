@@ -11,6 +11,7 @@ from tidegate._core.trace_files import TraceWriter, cut
 from tidegate._core.version import __version__
 from tidegate.forecast.bare import BareNetwork
 from tidegate.kernels.looking import Look, looking
+from tidegate.kernels.plan import Array
 from tidegate.kernels.recording import Passed, trace_of
 
 __all__ = ["NetworkTracer"]
@@ -79,9 +80,11 @@ class NetworkTracer:
         self._writer.close()
 
     def _write(self) -> None:
+        kept = self._kept
         slots, past, parameters = (
-            np.stack([getattr(look, part) for look in self._kept])[:, None]
-            for part in ("slots", "past", "parameters")
+            _joined([look.slots for look in kept]),
+            _joined([look.past for look in kept]),
+            _joined([look.parameters for look in kept]),
         )
         layer = self._network.learner.network.plan.layers[0]
         meta = Meta(
@@ -94,3 +97,8 @@ class NetworkTracer:
         reset = np.zeros((len(self._kept), 1), bool)
         self._writer.write(trace_of(layer, Passed(slots, past, parameters), reset, meta))
         self._kept.clear()
+
+
+def _joined(steps: list[Array]) -> Array:
+    """(steps, one row, kinds, units); a stack would look at every one of them anew."""
+    return np.concatenate(steps).reshape(len(steps), 1, *steps[0].shape)

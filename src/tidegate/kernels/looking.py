@@ -16,7 +16,7 @@ from tidegate.kernels.compiled import CompiledEngine
 from tidegate.kernels.engine import Engine
 from tidegate.kernels.layout import Layout
 from tidegate.kernels.machine import Machine
-from tidegate.kernels.plan import ZONES, Array, LayerPlan
+from tidegate.kernels.plan import INPUT_LIMIT, ZONES, Array, LayerPlan
 from tidegate.kernels.reference import Online, forward, see
 
 __all__ = ["Look", "looking"]
@@ -77,7 +77,9 @@ class _Looker:
         self._layers = [_Layer(machine, n) for n in range(len(machine.plan.layers))]
 
     def __call__(self, x: Array) -> list[Look]:
-        below, _ = see(x, self._dtype)
+        # Mostly nothing is far or unknown, which one product tells.
+        near = x @ x <= INPUT_LIMIT**2
+        below = x if near else see(x, self._dtype)[0]
         found: list[Look] = []
         for layer in self._layers:
             found.append(layer.look(below))
@@ -87,34 +89,31 @@ class _Looker:
 
 
 class _Layer:
-    """Views into the packed arrays of one layer, [blocks][rows][kinds][lanes] by zone."""
+    """Views into the packed arrays of one layer, and what its rows are multiplied by."""
 
     def __init__(self, machine: Machine, n: int) -> None:
-        layout = machine.layout
-        self._plan, self._lanes = machine.plan.layers[n], layout.lanes
+        layout, plan = machine.layout, machine.plan.layers[n]
+        self._plan, self._lanes = plan, layout.lanes
         self._blocks, self._padded = layout.blocks(n), layout.padded_units(n)
-        self._zones = self._views(machine, layout, n)
-        eq = self._plan.equations
-        self._fed = {zone: [eq.slots.index(slot) for slot in eq.fed_by(zone)] for zone in ZONES}
-        self._memory = self._part(machine.memory, layout.memory_start(n), len(eq.memory))
-        self._hidden = self._part(machine.hidden, layout.hidden_start(n), len(eq.hidden))
+        eq = plan.equations
+        memory = _part(machine.memory, layout.memory_start(n), len(eq.memory) * self._padded)
+        hidden = _part(machine.hidden, layout.hidden_start(n), len(eq.hidden) * self._padded)
+        self._memory = self._vectors(memory, len(eq.memory))
+        self._hidden = hidden.reshape(len(eq.hidden), self._padded)[:, : plan.units]
+        self._none = np.zeros((0, plan.units), machine.dtype)
+        self._values = np.ones(plan.outputs + plan.inputs + 1, machine.dtype)
+        self._seen = self._values[: plan.outputs].reshape(self._hidden.shape)
+        self._below = self._values[plan.outputs : -1]
+        self._products = self._fed(machine, layout, n)
 
     def look(self, below: Array) -> Look:
-        plan, lanes = self._plan, self._lanes
-        hidden = self._hidden.reshape(-1, self._padded)[:, : plan.units].reshape(-1)
-        slots = np.zeros((len(plan.equations.slots), self._blocks, lanes), hidden.dtype)
-        for zone, values in zip(ZONES, (hidden, below, np.ones(1, hidden.dtype)), strict=True):
-            if self._fed[zone]:
-                sums = (values @ self._zones[zone]).reshape(self._blocks, -1, lanes)
-                slots[self._fed[zone]] += sums.swapaxes(0, 1)
-        parameters = self._zones["unit"].reshape(
-            self._blocks, len(plan.equations.parameters), lanes
-        )
-        return Look(
-            slots.reshape(len(slots), self._padded)[:, : plan.units],
-            self._by_unit(self._memory.reshape(self._blocks, len(plan.equations.memory), lanes)),
-            self._by_unit(parameters),
-        )
+        self._seen[...] = self._hidden
+        self._below[...] = below
+        slots = self._by_unit(self._products[0].of(self._values))
+        for product in self._products[1:]:
+            slots = slots + self._by_unit(product.of(self._values))
+        parameters = self._by_unit(self._parameters) if len(self._parameters) else self._none
+        return Look(slots, self._by_unit(self._memory), parameters)
 
     def shown(self, look: Look) -> Array:
         """The hidden values (hidden names x units) that the layer above will see."""
@@ -130,23 +129,54 @@ class _Layer:
         )
         return np.concatenate([getattr(step, name) for name in eq.hidden])
 
-    def _by_unit(self, vectors: Array) -> Array:
-        """(blocks, kinds, lanes) -> (kinds, units), copied."""
-        by_kind = vectors.swapaxes(0, 1).reshape(vectors.shape[1], self._padded)
-        return by_kind[:, : self._plan.units].copy()
-
-    def _part(self, array: Array, start: int, kinds: int) -> Array:
-        return array[start : start + kinds * self._padded, 0]
-
-    def _views(self, machine: Machine, layout: Layout, n: int) -> dict[str, Array]:
+    def _fed(self, machine: Machine, layout: Layout, n: int) -> list[_Product]:
+        """One product where all zones feed all slots: their rows lie one after the other."""
         shapes, start = self._plan.weights(), layout.weights_start(n)
         size = layout.block_size(shapes)
         packed = machine.weights[0, start : start + self._blocks * size, 0]
         blocks = packed.reshape(self._blocks, size)
-        found, at = {}, 0
-        for zone, shape in shapes.items():
-            rows, kinds = (1, shape[0]) if zone == "unit" else shape[:2]
+        eq, row, at = self._plan.equations, 0, 0
+        products: list[_Product] = []
+        for zone in ZONES:
+            rows, kinds = shapes[zone][:2]
             stop = at + rows * kinds * self._lanes
-            found[zone] = blocks[:, at:stop].reshape(self._blocks, rows, kinds * self._lanes)
-            at = stop
-        return found
+            weights = blocks[:, at:stop].reshape(self._blocks, rows, kinds, self._lanes)
+            fed = [eq.slots.index(slot) for slot in eq.fed_by(zone)]
+            products.append(_Product(weights, slice(row, row + rows), fed, len(eq.slots)))
+            row, at = row + rows, stop
+        self._parameters = self._vectors(blocks[:, at:], len(eq.parameters))
+        if all(len(product.fed) == len(eq.slots) for product in products):
+            whole = blocks[:, :at].reshape(self._blocks, row, len(eq.slots), self._lanes)
+            return [_Product(whole, slice(0, row), products[0].fed, len(eq.slots))]
+        return [product for product in products if product.fed]
+
+    def _vectors(self, array: Array, kinds: int) -> Array:
+        """A view (kinds, blocks, lanes) of [blocks][kinds][lanes]."""
+        return array.reshape(self._blocks, kinds, self._lanes).swapaxes(0, 1)
+
+    def _by_unit(self, vectors: Array) -> Array:
+        """(kinds, blocks, lanes) -> (kinds, units), copied."""
+        return np.array(vectors).reshape(len(vectors), self._padded)[:, : self._plan.units]
+
+
+class _Product:
+    """Some rows of values times their weights, (blocks, rows, slots fed, lanes)."""
+
+    def __init__(self, weights: Array, rows: slice, fed: list[int], slots: int) -> None:
+        blocks, count, kinds, lanes = weights.shape
+        self._weights = weights.reshape(blocks, count, kinds * lanes)
+        self._rows, self.fed, self._shape = rows, fed, (blocks, kinds, lanes)
+        self._slots = slots
+
+    def of(self, values: Array) -> Array:
+        """The sums (slots, blocks, lanes), 0 for slots that are not fed."""
+        sums = (values[self._rows] @ self._weights).reshape(self._shape).swapaxes(0, 1)
+        if len(self.fed) == self._slots:
+            return sums
+        spread = np.zeros((self._slots, *sums.shape[1:]), sums.dtype)
+        spread[self.fed] = sums
+        return spread
+
+
+def _part(array: Array, start: int, size: int) -> Array:
+    return array[start : start + size, 0]
