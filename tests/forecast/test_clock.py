@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tidegate import DataError
 from tidegate.forecast import Clock
+from tidegate.streams import parse_time
 
 
 def after(*times: str | None) -> Clock:
@@ -111,3 +112,20 @@ def test_undated_rows_share_the_first_distance() -> None:
 def test_a_time_that_cannot_be_read() -> None:
     with pytest.raises(DataError, match="'yesterday'"):
         Clock().observe("yesterday")
+
+
+@pytest.mark.parametrize(
+    "first", ["2015-07-01 00:00", "2015-07-01T00:00:00+02:00", "2015-07-01", "2015-07-01T00:00:00Z"]
+)
+@pytest.mark.parametrize("step", [60.0, 90.0, 0.25, 86_400.0, 1 / 3])
+def test_what_is_known_already_is_what_would_be_read(first: str, step: float) -> None:
+    """A time that comes as it was due is not read again: it must not differ by a bit."""
+    clock = Clock()
+    clock.observe(first)
+    zone = datetime.fromisoformat(first)
+    clock.observe((zone + timedelta(seconds=step)).isoformat())
+    for _ in range(30):
+        due = clock.next_time()
+        assert due is not None
+        assert clock.observe(due) is None
+        assert clock._seconds == parse_time(due)
