@@ -152,6 +152,7 @@ def test_a_run_folder(call: Call, hourly: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == [
         "records.jsonl",
         "run.json",
+        "state.safetensors",
         "summary.json",
     ]
     assert (folder / "records.jsonl").read_bytes() == done.out
@@ -165,6 +166,7 @@ def test_a_run_folder(call: Call, hourly: Path, tmp_path: Path) -> None:
 def test_a_folder_with_records_alone_starts_anew(call: Call, hourly: Path, tmp_path: Path) -> None:
     asked = ["run", hourly, "--target", "load", "--save", tmp_path / "run"]
     call(*asked, "--seed", 3)
+    (tmp_path / "run" / "state.safetensors").unlink()
     done = call(*asked)
     assert (tmp_path / "run" / "records.jsonl").read_bytes() == done.out
 

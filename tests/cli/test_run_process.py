@@ -58,6 +58,7 @@ def test_what_is_read_whole_appears_when_it_is_whole(tmp_path: Path) -> None:
     process = started(*LIVE, "--out", out)
     fed(process, b"load\n1\n")
     while not (tmp_path / "records.parquet.part").exists():
+        assert process.poll() is None, "it ended before it began"
         sleep(0.05)
     assert out.read_text() == "old"
     assert ended(process).code == 0

@@ -36,7 +36,7 @@ def exit_code(command: click.Command, arguments: Sequence[str]) -> int:
         return 0
     except OSError as error:
         what = f"{error.filename}: " if error.filename else ""
-        click.echo(f"Error: {what}{error.strerror}", err=True)
+        click.echo(f"Error: {what}{error.strerror or error}", err=True)
         return 1
 
 

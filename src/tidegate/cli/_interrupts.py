@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
+
+T = TypeVar("T")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 SHOW_CURSOR = b"\x1b[?25h\n"
@@ -34,11 +35,11 @@ class Interrupts:
     Attributes:
         signum: the signal that came, or None.
 
+    >>> rows = iter([5.0])
     >>> with Interrupts() as interrupts:
-    ...     with interrupts.waiting():
-    ...         row = next(iter([5.0]))
-    >>> interrupts.signum is None
-    True
+    ...     row = interrupts.await_(lambda: next(rows))
+    >>> row, interrupts.signum is None
+    (5.0, True)
     """
 
     def __init__(self) -> None:
@@ -61,16 +62,15 @@ class Interrupts:
         for signum, handler in self._before.items():
             signal.signal(signum, handler)
 
-    @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """Around what may take for ever and can be broken off.
+    def await_(self, what: Callable[[], T]) -> T:
+        """The result of what may take for ever and can be broken off.
 
         Raises:
             Stopped: a signal came.
         """
         self._waiting = True
         try:
-            yield
+            return what()
         finally:
             self._waiting = False
 

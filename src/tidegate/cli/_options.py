@@ -1,8 +1,47 @@
-"""What a run was asked to do."""
+"""What a run can be asked: every option, declared once for flags, environment and file."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tidegate._core.errors import UsageError
+from tidegate._core.kinds import Choice, Number, Several, Switch, Text, Whole
+from tidegate._core.settings import Option, Settings, resolve
+
+FILE = Path("tidegate.toml")  #: where options may lie, in the folder of the call
+
+OPTIONS = (
+    Option("target", Text(), None, "Column to predict; needed with a FILE."),
+    Option("time", Text(), None, "Column that dates a row, as 2015-07-01 13:00."),
+    Option("input", Several(Text()), (), "Further column to learn from; may be repeated."),
+    Option("cell", Text(), "lstm", "Cell of the network."),
+    Option("units", Whole(least=1), 32, "Units of its layer."),
+    Option("seed", Whole(least=0), 0, "Of the start weights."),
+    Option("warmup", Whole(least=0), None, "First rows that are not scored."),
+    Option(
+        "on-bad-row", Choice(("stop", "skip")), "stop", "What to do with a row that is unreadable."
+    ),
+    Option("separator", Text(), None, "Character between cells; by default the comma."),
+    Option("decimal", Choice((".", ",")), ".", "Decimal mark."),
+    Option("follow", Switch(), False, "Wait for rows that are appended to FILE."),
+    Option("save", Text(), None, "Folder for records, summary, settings and state."),
+    Option("save-every", Number(least=0), 30.0, "Seconds from one saved state to the next."),
+    Option("resume", Text(), None, "Go on with the run in this folder."),
+    Option("trace", Switch(), False, "Save what the gates did at every step, too."),
+    Option(
+        "format",
+        Choice(("jsonl", "csv", "parquet")),
+        None,
+        "Of the records; by default what the end of --out says, else jsonl.",
+    ),
+    Option("out", Text(), None, "File for the records, instead of standard output."),
+)
+
+#: what may be another one when a run is resumed: it changes nothing that was learned
+FREE = ("save", "save_every", "resume", "on_bad_row", "out")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -11,7 +50,7 @@ class Options:
 
     Attributes:
         file: a path, ``-`` for standard input, None for the stream that comes with the package.
-        inputs: columns to learn from beside the target.
+        input: columns to learn from beside the target.
         warmup: rows not scored; None lets the stream's clock decide.
         format: of the records; None lets the end of ``out`` decide.
         out: where the records go beside the folder ``save``.
@@ -20,12 +59,77 @@ class Options:
     file: str | None
     target: str | None
     time: str | None
-    inputs: tuple[str, ...]
+    input: tuple[str, ...]
     cell: str
     units: int
     seed: int
     warmup: int | None
     on_bad_row: str
+    separator: str | None
+    decimal: str
+    follow: bool
     save: str | None
+    save_every: float
+    resume: str | None
+    trace: bool
     format: str | None
     out: str | None
+
+
+def settings_in_force(flags: dict[str, Any]) -> Settings:
+    """The values in force, given those of the command line by key.
+
+    Raises:
+        UsageError: a value, key or variable cannot be.
+    """
+    return resolve(OPTIONS, flags, os.environ, FILE)
+
+
+def folder_to_resume(settings: Settings) -> str | None:
+    """The folder of the run to go on with.
+
+    Raises:
+        UsageError: it is to be saved in another one.
+    """
+    resume, save = settings["resume"], settings["save"]
+    if resume and save and os.path.realpath(resume) != os.path.realpath(save):
+        hint = "Leave --save out: a run goes on in its folder."
+        raise UsageError("--resume", f"--save {resume}", f"--save {save}", hint)
+    return str(resume) if resume else None
+
+
+def options_resumed(
+    folder: str, file: str | None, settings: Settings, saved: dict[str, Any]
+) -> Options:
+    """What a run is asked that goes on: as it was ``saved``, where nothing else is asked.
+
+    Raises:
+        UsageError: something is asked that would make it another run.
+    """
+    saved = saved | {"input": tuple(saved["input"])}
+    asked = {key: settings[key] for key in settings if settings.source(key) != "default"}
+    if file is not None:
+        asked["file"] = file
+    for key, value in asked.items():
+        if key not in FREE and value != saved[key]:
+            name = "FILE" if key == "file" else f"--{key.replace('_', '-')}"
+            got = f"{value!r} ({'FILE' if key == 'file' else settings.source(key)})"
+            hint = "Leave it out, or start another run in another folder."
+            raise UsageError(f"--resume {folder}", f"{name} {saved[key]!r}", got, hint)
+    return Options(**(saved | asked | {"save": folder, "resume": folder}))
+
+
+def require_consistent(options: Options) -> None:
+    """Refuses options that contradict each other.
+
+    Raises:
+        UsageError: they do.
+    """
+    if options.trace and not options.save:
+        raise UsageError("--trace", "a folder for it", "none", "Name one: --save DIR.")
+    for name in ("separator", "follow"):
+        if getattr(options, name) and options.file is None:
+            raise UsageError("tidegate run", f"a FILE with --{name}", "none", "Name a file.")
+    if options.follow and options.file == "-":
+        hint = "Leave --follow out: standard input is read as it comes."
+        raise UsageError("--follow", "a file", "standard input", hint)

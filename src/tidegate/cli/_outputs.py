@@ -12,7 +12,8 @@ from types import TracebackType
 from typing import Self
 
 from tidegate._core.errors import TidegateError, UsageError
-from tidegate._core.recorders import STDOUT, Recorder, recorder_for
+from tidegate._core.record_pieces import PieceRecorder
+from tidegate._core.recorders import STDOUT, Recorder, recorder_for, resume
 from tidegate._core.records import Record
 from tidegate.cli._folder import RunFolder
 from tidegate.cli._options import Options
@@ -67,16 +68,27 @@ class Outputs:
     Args:
         format_name: of the records.
         paths: what :func:`places` found.
+        folder: the run's, whose records come in pieces where the format is read whole.
+        step: the last record that is kept of a run before, which goes on in these files.
 
     Raises:
-        UsageError: a file cannot be written.
+        UsageError: a file cannot be written, or not be continued.
+        DataError: a file does not hold the records up to ``step``.
     """
 
-    def __init__(self, format_name: str, paths: Sequence[str]) -> None:
+    def __init__(
+        self, format_name: str, paths: Sequence[str], folder: RunFolder | None, step: int = 0
+    ) -> None:
+        pieces = None if folder is None else folder.records(format_name)
         self._places: list[_Place] = []
         for path in paths:
-            written = f"{path}.part" if _appears_whole(format_name, path) else path
-            self._places.append(_Place(path, written, recorder_for(format_name, written)))
+            if path == pieces and format_name in READ_WHOLE:
+                self._places.append(_Place(path, path, PieceRecorder(Path(path), step)))
+            elif step and (path == pieces or os.path.isfile(path)):
+                self._places.append(_Place(path, path, resume(format_name, path, step)))
+            else:
+                written = f"{path}.part" if _appears_whole(format_name, path) else path
+                self._places.append(_Place(path, written, recorder_for(format_name, written)))
 
     def write(self, record: Record) -> None:
         """Writes and flushes one record.
@@ -88,6 +100,19 @@ class Outputs:
         for place in self._places:
             try:
                 place.recorder.write(record)
+            except OSError as error:
+                raise _cannot_write(place.path, error) from error
+
+    def sync(self) -> None:
+        """What was written outlives a power cut.
+
+        Raises:
+            BrokenPipeError: nobody reads the pipe any more.
+            TidegateError: the disk is full, or the file has gone.
+        """
+        for place in self._places:
+            try:
+                place.recorder.sync()
             except OSError as error:
                 raise _cannot_write(place.path, error) from error
 

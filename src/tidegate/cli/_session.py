@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from time import monotonic
 from typing import Any
 
-from tidegate._core.errors import TidegateError
+import click
+
+import tidegate
+from tidegate._core.errors import CheckpointError, DataError, TidegateError
+from tidegate._core.records import Record
+from tidegate._core.settings import Settings
 from tidegate.cells import named
 from tidegate.cli._exit import discard_stdout
-from tidegate.cli._folder import RunFolder
+from tidegate.cli._folder import STATE, RunFolder, about
 from tidegate.cli._interrupts import Interrupts, Stopped
-from tidegate.cli._options import Options
+from tidegate.cli._options import (
+    Options,
+    folder_to_resume,
+    options_resumed,
+    require_consistent,
+)
 from tidegate.cli._outputs import Outputs, places, resolved_format
+from tidegate.cli._place import Place, go_to
 from tidegate.cli._progress import progress
+from tidegate.cli._room import require_room
 from tidegate.cli._source import open_source
-from tidegate.cli._summary import show, summarised
+from tidegate.cli._summary import END, Summary, show, summarised
 from tidegate.forecast import BareNetwork, Prequential
-from tidegate.streams import BadRows, SkipBadRows, StopAtBadRow, Stream
+from tidegate.forecast.tracing import NetworkTracer
+from tidegate.learn.checkpoint import Checkpoint
+from tidegate.streams import BadRows, Row, SkipBadRows, StopAtBadRow, Stream
 
 BAD_ROWS: dict[str, type[BadRows]] = {"stop": StopAtBadRow, "skip": SkipBadRows}
+CLOSED = "closed pipe"
+STDIN = "-"
 
 
-def predict(options: Options) -> int:
+def predict(file: str | None, settings: Settings) -> int:
     """Carries out a run; what it did is told at its end, however it ends.
 
     Returns:
@@ -33,25 +53,51 @@ def predict(options: Options) -> int:
         TidegateError: what was asked cannot be; or a row or the disk stopped the run.
         Stopped: a signal came before the first row was awaited.
     """
+    options, saved = _asked(file, settings)
+    require_consistent(options)
     options = replace(options, format=resolved_format(options))
     folder = None if options.save is None else RunFolder(options.save)
+    try:
+        with Interrupts() as interrupts:
+            return _begun(options, folder, saved, interrupts).carry_out()
+    finally:
+        if folder is not None:
+            folder.release()
+
+
+def _asked(file: str | None, settings: Settings) -> tuple[Options, Checkpoint | None]:
+    """The options, and the state to go on from where there is one."""
+    resume, saved = folder_to_resume(settings), None
+    if resume is None:
+        return Options(file=file, **settings), None
+    folder = RunFolder(resume)
+    saved = folder.state()
+    known = folder.settings() if saved is None else saved.header["options"]
+    if known is None:
+        return replace(Options(file=file, **settings), save=resume), None
+    return options_resumed(resume, file, settings, known), saved
+
+
+def _begun(
+    options: Options, folder: RunFolder | None, saved: Checkpoint | None, interrupts: Interrupts
+) -> Session:
+    if folder is not None and saved is None:
+        folder.refuse_state()
     paths = places(options, folder)
-    with Interrupts() as interrupts:
-        session = _begun(options, folder, interrupts)
-        return session.carry_out(options.format or "", paths)
-
-
-def _begun(options: Options, folder: RunFolder | None, interrupts: Interrupts) -> Session:
     cell = named(options.cell, owner="--cell")
     bad_rows = BAD_ROWS[options.on_bad_row]()
-    with interrupts.waiting():
-        source = open_source(options, bad_rows)
+    source = interrupts.await_(partial(open_source, options, bad_rows))
     stream = source.stream
+    require_room(len(stream.columns), cell, options.units)
     network = BareNetwork(len(stream.columns), cell, options.units, options.seed)
     run = Prequential(network, source.name, bad_rows, source.warmup, source.time)
-    if folder is not None:
+    session = Session(options, run, stream, bad_rows, folder, interrupts, paths)
+    if folder is not None and saved is not None:
+        folder.lock()
+        session.go_on(saved)
+    elif folder is not None:
         folder.begin(options)
-    return Session(run, stream, bad_rows, folder, interrupts)
+    return session
 
 
 @dataclass
@@ -59,60 +105,162 @@ class Session:
     """A run under way.
 
     Attributes:
+        options: what was asked.
         run: predicts and learns.
         stream: whence the rows come.
         bad_rows: what became of rows that could not be read.
         folder: where it is saved, or None.
         interrupts: the signals that came.
+        paths: where the records go.
+        place: the last row that was met.
     """
 
+    options: Options
     run: Prequential
     stream: Stream
     bad_rows: BadRows
     folder: RunFolder | None
     interrupts: Interrupts
+    paths: list[str]
+    place: Place = field(default_factory=Place)
 
-    def carry_out(self, format_name: str, paths: list[str]) -> int:
+    def __post_init__(self) -> None:
+        self._rows: Iterator[Row] = iter(self.stream)
+        self._skipped = 0  # of the bad rows, those before the place
+        self._tracer: NetworkTracer | None = None
+
+    def go_on(self, saved: Checkpoint) -> None:
+        """Takes up a run where it was saved.
+
+        Raises:
+            CheckpointError: the state is that of something else.
+            DataError: the stream is another one.
+            Stopped: a signal came.
+        """
+        header = saved.header
+        if header["cpu"] != about(self.options)["cpu"]:
+            got = f"it was saved on {header['cpu']}"
+            click.echo(f"Another kind of processor: {got}; last bits may differ.", err=True)
+        try:
+            self.run.restore(saved.arrays)
+        except (KeyError, ValueError) as error:
+            hint = "Resume with the version that wrote it, or start anew."
+            owner = f"{self.options.resume}/{STATE}"
+            raise CheckpointError(owner, "the state of this run", str(error), hint) from error
+        self.place = Place.of(header["place"])
+        if self.options.file != STDIN:
+            go = partial(go_to, self.place, self._rows, self.stream.source)
+            self.interrupts.await_(go)
+        self._restore_skipped(header["skipped"])
+
+    def carry_out(self) -> int:
         """Predicts until the stream, its reader or a signal ends it."""
         try:
-            with Outputs(format_name, paths) as outputs, progress(self.run, paths):
-                self._follow(outputs)
+            ended, failure = self._carry_out()
         except BrokenPipeError:
             discard_stdout()
-            self._save("closed pipe")
-            return 0
-        except TidegateError as error:
-            self._conclude(str(error))
+            ended, failure = CLOSED, None
+        except (TidegateError, OSError) as error:
+            # What was learned and what was written may differ now: the state before stays.
+            self._tell_failed(str(error))
             raise
-        return self._stopped_by()
+        self._tell(ended)
+        if failure is not None:
+            raise failure
+        return 0 if self.interrupts.signum is None else 128 + self.interrupts.signum
 
-    def _follow(self, outputs: Outputs) -> None:
-        rows, waiting = iter(self.stream), self.interrupts.waiting
+    def _carry_out(self) -> tuple[str, DataError | None]:
+        """Why it ended, and the error of the row or file that ended it."""
+        step = self.run.steps
+        with Outputs(self.options.format or "", self.paths, self.folder, step) as outputs:
+            self._begin_trace(step)
+            with progress(self.run, self.paths):
+                how = self._follow(outputs)
+            self._save(outputs)
+        return how
+
+    def _begin_trace(self, step: int) -> None:
+        network = self.run.forecaster
+        if self.options.trace and self.folder is not None and isinstance(network, BareNetwork):
+            self._tracer = NetworkTracer(network, self.folder.trace, step, self.options.seed)
+
+    def _follow(self, outputs: Outputs) -> tuple[str, DataError | None]:
         try:
-            while self.interrupts.signum is None:
-                with waiting():
-                    row = next(rows, None)
-                if row is None:
-                    return
-                record = self.run.step(row)
-                if record is not None:
-                    outputs.write(record)
+            self._meet_rows(outputs)
         except Stopped:
-            return
-
-    def _stopped_by(self) -> int:
+            pass
+        except BrokenPipeError:
+            discard_stdout()
+            return CLOSED, None
+        except DataError as error:
+            return str(error), error
         signum = self.interrupts.signum
-        if signum is None:
-            self._conclude("end of stream")
-            return 0
-        self._conclude(signal.Signals(signum).name)
-        return 128 + signum
+        return (END if signum is None else signal.Signals(signum).name), None
 
-    def _conclude(self, ended: str) -> None:
-        show(self._save(ended), "" if self.folder is None else str(self.folder.path))
+    def _meet_rows(self, outputs: Outputs) -> None:
+        """Row after row, until there is none or a signal came."""
+        interrupts, come = self.interrupts, partial(next, self._rows, None)
+        due = monotonic() + self.options.save_every
+        while interrupts.signum is None:
+            row = interrupts.await_(come)
+            if row is None:
+                return
+            record = self._step(row)
+            self.place.pass_by(row)
+            self._skipped = self.bad_rows.count
+            if record is not None:
+                outputs.write(record)
+            if self.folder is not None and monotonic() >= due:
+                self._save(outputs)
+                due = monotonic() + self.options.save_every
 
-    def _save(self, ended: str) -> dict[str, Any]:
-        summary = summarised(self.run, self.bad_rows, self.stream.columns[0], ended)
+    def _step(self, row: Row) -> Record | None:
+        tracer = self._tracer
+        if tracer is None:
+            return self.run.step(row)
+        passing = tracer.look()
+        record = self.run.step(row)
+        if record is not None:
+            tracer.keep(passing, record.step)
+        return record
+
+    def _save(self, outputs: Outputs) -> None:
+        """The records first: a state must not be ahead of them."""
+        if self.folder is None:
+            return
+        outputs.sync()
+        if self._tracer is not None:
+            self._tracer.close()
+        # The rows of a pipe are gone, of a file those after the place come again.
+        count = self.bad_rows.count if self.options.file == STDIN else self._skipped
+        named = [[e.owner, e.expected, e.got, e.help] for e in self.bad_rows.named[:count]]
+        header = about(self.options) | {
+            "tidegate": tidegate.__version__,
+            "place": self.place.header(),
+            "skipped": {"count": count, "named": named},
+        }
+        self.folder.write_state(Checkpoint(self.run.state(), header))
+
+    def _restore_skipped(self, header: Mapping[str, Any]) -> None:
+        self.bad_rows.count = self._skipped = header["count"]
+        self.bad_rows.named = [DataError(*parts) for parts in header["named"]]
+
+    def _tell(self, ended: str) -> None:
+        summary = self._summary(ended)
         if self.folder is not None:
             self.folder.write_summary(summary)
-        return summary
+        if ended != CLOSED:
+            self._show(summary)
+
+    def _tell_failed(self, ended: str) -> None:
+        summary = self._summary(ended)
+        if self.folder is not None:
+            with suppress(OSError):  # the error that is raised comes first
+                self.folder.write_summary(summary)
+        self._show(summary)
+
+    def _summary(self, ended: str) -> Summary:
+        return summarised(self.run, self.bad_rows, self.stream.columns[0], ended)
+
+    def _show(self, summary: Summary) -> None:
+        show(summary, "" if self.folder is None else str(self.folder.path))

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from tidegate._core.errors import UsageError
 from tidegate.cli._options import Options
 from tidegate.datasets import load
-from tidegate.streams import BadRows, Stream, open_stream
+from tidegate.streams import (
+    BadRows,
+    Stream,
+    decimal_comma,
+    decimal_point,
+    follow_file,
+    open_stream,
+)
 
 SHIPPED = "i94"
 HINT = "Name the column to predict: --target COLUMN."
 NO_COLUMN = "\0"  # a name no header can hold
+DECIMALS = {".": decimal_point, ",": decimal_comma}
 
 
 @dataclass(frozen=True)
@@ -33,16 +43,20 @@ def open_source(options: Options, bad_rows: BadRows) -> Source:
     """
     if options.file is None:
         return _shipped(options)
-    if options.target is None:
-        raise _target_needed(options.file)
-    stream = open_stream(
-        options.file, options.target, options.inputs, options.time, bad_rows=bad_rows
+    opened = partial(
+        follow_file if options.follow else open_stream,
+        options.file,
+        separator=options.separator,
+        number=DECIMALS[options.decimal],
     )
+    if options.target is None:
+        raise _target_needed(options.file, opened)
+    stream = opened(options.target, options.input, options.time, bad_rows=bad_rows)
     return Source(stream, stream.source, options.time or "time", options.warmup)
 
 
 def _shipped(options: Options) -> Source:
-    asked = {"--target": options.target, "--time": options.time, "--input": options.inputs}
+    asked = {"--target": options.target, "--time": options.time, "--input": options.input}
     for name, value in asked.items():
         if value:
             got = f"{name} alone"
@@ -52,10 +66,10 @@ def _shipped(options: Options) -> Source:
     return Source(dataset.stream(), dataset.name, dataset.time, warmup)
 
 
-def _target_needed(file: str) -> UsageError:
+def _target_needed(file: str, opened: Callable[[str], Stream]) -> UsageError:
     """The error that lists the columns of ``file``: opening it for none of them knows them all."""
     try:
-        open_stream(file, NO_COLUMN)
+        opened(NO_COLUMN)
     except UsageError as error:
         if error.got != repr(NO_COLUMN):
             return error

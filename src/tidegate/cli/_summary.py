@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tidegate.forecast import OURS, Prequential
-from tidegate.streams import BadRows, SkipBadRows
+from tidegate.streams import BadRows
 
 NAMED = 3  #: skipped rows named on the screen; summary.json names more
 ALIKE = 0.01  #: a share of the error below which two forecasts count as alike
@@ -24,8 +24,14 @@ FLAGS = {
     "missing": "with a missing value",
     "clipped": "too far off to learn from in full",
     "gap": "after a gap in time",
+    "alarm": "while most of the memory could no longer change",
 }
+END = "end of stream"
 SIGNALS = ("SIGINT", "SIGTERM")
+STUCK = (
+    "The network can no longer learn to remember: its cell cannot forget, or its gates no longer "
+    "do. Try another one: --cell lstm."
+)
 LEGEND = "skill: the share of its error that tidegate saves; 0 is no better, below 0 is worse"
 
 Summary = dict[str, Any]
@@ -33,9 +39,7 @@ Summary = dict[str, Any]
 
 def summarised(run: Prequential, bad_rows: BadRows, target: str, ended: str) -> Summary:
     """The content of ``summary.json``: figures of ``run``, rows passed over, why it ended."""
-    skipped: Summary = {"count": 0, "first": []}
-    if isinstance(bad_rows, SkipBadRows):
-        skipped = {"count": bad_rows.count, "first": [str(error) for error in bad_rows.named]}
+    skipped = {"count": bad_rows.count, "first": [str(error) for error in bad_rows.named]}
     own = {"source": run.source, "target": target, "ended": ended}
     return own | run.summary() | {"skipped": skipped}
 
@@ -50,8 +54,12 @@ def show(summary: Summary, folder: str) -> None:
     console.print(f"{verdict(summary)}\n{counts(summary)}")
     for error in summary["skipped"]["first"][:NAMED]:
         console.print(f"  {error.partition('. Correct the row')[0]}")
+    if "alarm" in summary["flags"]:
+        console.print(STUCK)
     if folder:
         console.print(f"Records and summary are in {folder}.")
+        if summary["ended"] != END:
+            console.print(f"Go on with it: tidegate run --resume {folder}")
 
 
 def verdict(summary: Summary) -> str:

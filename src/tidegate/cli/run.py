@@ -2,84 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import click
 
-from tidegate.cli._options import Options
-
-POSITIVE = click.IntRange(min=1)
-NATURAL = click.IntRange(min=0)
+from tidegate._core.kinds import Choice, Several, Switch, Whole
+from tidegate._core.settings import Option
+from tidegate.cli._options import OPTIONS, settings_in_force
 
 EXAMPLES = """\b
 Examples:
   tidegate run
   tidegate run traffic.csv --target volume --time hour --out predictions.csv
   tail -f sensor.csv | tidegate run - --target pressure --save sensor
+  tidegate run --resume sensor
 """
+
+METAVARS = {
+    "save": "DIR", "resume": "DIR", "out": "FILE", "warmup": "ROWS", "save-every": "SECONDS",
+    "cell": "NAME", "separator": "CHARACTER",
+}  # fmt: skip
+
+
+def _flags(command: Callable[..., None]) -> Callable[..., None]:
+    """The options as flags: None where they are not given; who reads them checks them."""
+    for option in reversed(OPTIONS):
+        command = _flag(option)(command)
+    return command
+
+
+def _flag(option: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    help = option.help
+    if option.default not in (None, (), False):
+        help += f"  [default: {option.default}]"
+    if isinstance(option.kind, Switch):
+        return click.option(f"--{option.name}/--no-{option.name}", default=None, help=help)
+    several = isinstance(option.kind, Several)
+    return click.option(option.flag, metavar=_metavar(option), multiple=several, help=help)
+
+
+def _metavar(option: Option) -> str:
+    if isinstance(option.kind, Choice):
+        return "|".join(option.kind.names)
+    usual = "NUMBER" if isinstance(option.kind, Whole) else "COLUMN"
+    return METAVARS.get(option.name, usual)
 
 
 @click.command(epilog=EXAMPLES)
 @click.argument("file", required=False)
-@click.option("--target", metavar="COLUMN", help="Column to predict; needed with a FILE.")
-@click.option("--time", metavar="COLUMN", help="Column that dates a row, as 2015-07-01 13:00.")
-@click.option(
-    "--input", "inputs", metavar="COLUMN", multiple=True, help="Further one; may be repeated."
-)
-@click.option("--cell", default="lstm", show_default=True, help="Cell of the network.")
-@click.option("--units", type=POSITIVE, default=32, show_default=True, help="Units of its layer.")
-@click.option("--seed", type=NATURAL, default=0, show_default=True, help="Of the start weights.")
-@click.option("--warmup", type=NATURAL, metavar="ROWS", help="First rows that are not scored.")
-@click.option(
-    "--on-bad-row",
-    type=click.Choice(["stop", "skip"]),
-    default="stop",
-    show_default=True,
-    help="What to do with a row that cannot be read.",
-)
-@click.option("--save", metavar="DIR", help="Folder for records, summary and settings.")
-@click.option(
-    "--format",
-    "format_name",
-    type=click.Choice(["jsonl", "csv", "parquet"]),
-    help="Of the records; by default what the end of --out says, else jsonl.",
-)
-@click.option("--out", metavar="FILE", help="File for the records, instead of standard output.")
+@_flags
 @click.pass_context
-def run(
-    ctx: click.Context,
-    file: str | None,
-    target: str | None,
-    time: str | None,
-    inputs: tuple[str, ...],
-    cell: str,
-    units: int,
-    seed: int,
-    warmup: int | None,
-    on_bad_row: str,
-    save: str | None,
-    format_name: str | None,
-    out: str | None,
-) -> None:
+def run(ctx: click.Context, /, file: str | None, **flags: Any) -> None:
     """Predict each row of a stream before it comes, and learn from it.
 
     FILE is a .csv, .tsv or .parquet file, or - for standard input. Without it the stream is the
     hourly traffic that comes with the package. One record a row goes to standard output; how far
     off the predictions were, beside the simplest forecasts, to standard error.
+
+    Options may also stand in tidegate.toml or in the environment, as TIDEGATE_UNITS=16;
+    `tidegate config` shows which are in force.
     """
     # Imported here: help must not wait for what predicts.
     from tidegate.cli._session import predict
 
-    options = Options(
-        file=file,
-        target=target,
-        time=time,
-        inputs=inputs,
-        cell=cell,
-        units=units,
-        seed=seed,
-        warmup=warmup,
-        on_bad_row=on_bad_row,
-        save=save,
-        format=format_name,
-        out=out,
-    )
-    ctx.exit(predict(options))
+    given = {key: value for key, value in flags.items() if value not in (None, ())}
+    ctx.exit(predict(file, settings_in_force(given)))

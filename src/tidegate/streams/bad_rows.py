@@ -41,7 +41,16 @@ def not_utf8(text: str) -> bool:
 
 
 class BadRows(ABC):
-    """Called with the error of each bad row, in the order of the rows."""
+    """Called with the error of each bad row, in the order of the rows.
+
+    Attributes:
+        count: rows that were passed over.
+        named: the errors of the first of them.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.named: list[DataError] = []
 
     @abstractmethod
     def __call__(self, error: DataError) -> None:
@@ -70,8 +79,7 @@ class SkipBadRows(BadRows):
     """
 
     def __init__(self, keep: int = 100) -> None:
-        self.count = 0
-        self.named: list[DataError] = []
+        super().__init__()
         self._keep = keep
 
     def __call__(self, error: DataError) -> None:
