@@ -1,10 +1,16 @@
-"""Forecasting real streams: what a network needs around it to meet them."""
+"""Forecasting real streams: a model that learns as it predicts, and what stands round it."""
 
 from __future__ import annotations
 
+from tidegate.forecast.alarms import Shift, ShiftDetector
 from tidegate.forecast.bare import BareNetwork
 from tidegate.forecast.clock import Clock
-from tidegate.forecast.prequential import OURS, Forecaster, Prequential
+from tidegate.forecast.forecaster import Forecaster
+from tidegate.forecast.intervals import Conformal
+from tidegate.forecast.keyed import KeyedForecasters
+from tidegate.forecast.periods import PeriodFinder
+from tidegate.forecast.prediction import Outcome, Prediction
+from tidegate.forecast.prequential import OURS, Prequential
 from tidegate.forecast.scores import Scores
 from tidegate.forecast.simple import Ago, Persistence, Simple
 
@@ -13,9 +19,16 @@ __all__ = [
     "Ago",
     "BareNetwork",
     "Clock",
+    "Conformal",
     "Forecaster",
+    "KeyedForecasters",
+    "Outcome",
+    "PeriodFinder",
     "Persistence",
+    "Prediction",
     "Prequential",
     "Scores",
+    "Shift",
+    "ShiftDetector",
     "Simple",
 ]

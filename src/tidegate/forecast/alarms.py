@@ -9,6 +9,7 @@ import numpy as np
 
 from tidegate.forecast.parts import Floats, Part
 from tidegate.forecast.ridge import Ridge
+from tidegate.forecast.scale import RunningScale
 
 __all__ = ["Shift", "ShiftDetector"]
 
@@ -18,10 +19,13 @@ LEVEL_WINDOW = 3_000
 SPREAD_WINDOW = 2_000
 REACH = 128  #: steps back at which a shift may have begun
 LEAST = 6  #: steps that must have been seen of it
-THRESHOLD = 4.4  #: standard deviations of the likelihood ratio
+THRESHOLD = 4.6  #: standard deviations of the likelihood ratio
 AFTER = 0.8  #: and of that part of it which the first step had no share in
 CAP = 8.0  #: standard deviations that one step counts for
-WARMUP = 100
+LARGEST = 1e60  #: whose fourth power is a number
+WARMUP = 100  #: steps before any can begin a shift
+FIRST = 10  #: steps that teach the level alone
+FARTHEST = 10.0  #: usual deviations that one counts for
 NORMAL = 3.0  #: mean fourth power of normal noise of standard deviation 1
 
 
@@ -55,15 +59,28 @@ class ShiftDetector(Part):
     >>> rng, detector = np.random.default_rng(1), ShiftDetector()
     >>> noise = rng.normal(size=1000) + 3.0 * (np.arange(1000) >= 700)
     >>> [step for step, value in enumerate(noise) if detector.update(value)]
-    [706]
+    [705]
     """
 
-    learned = ("level", "weight", "count", "values", "expert", "spread", "residuals", "since")
+    learned = (
+        "level",
+        "weight",
+        "count",
+        "values",
+        "raw",
+        "expert",
+        "spread",
+        "size",
+        "residuals",
+        "since",
+    )
 
     def __init__(self) -> None:
         self.level, self.weight, self.count, self.since = 0.0, 0, 0, 0
-        self.values: Floats = np.full(REACH, nan)
+        self.values: Floats = np.full(REACH, nan)  # wild ones cut
+        self.raw: Floats = np.full(REACH, nan)
         self.expert = Ridge(ORDER, KEEP, RIDGE)
+        self.size = RunningScale(LEVEL_WINDOW)
         self.spread = 0.0  # mean fourth power of residuals
         self.residuals: Floats = np.zeros(REACH)
         self._ages = np.arange(1, REACH + 1)
@@ -72,9 +89,12 @@ class ShiftDetector(Part):
         """The newest value; a missing one passes. The shift, at the step that settles it."""
         if not isfinite(value):
             return None
-        shift = self._meet(value) if self.count >= ORDER else None
+        value = min(max(value, -LARGEST), LARGEST)
+        self.raw[1:] = self.raw[:-1].copy()
+        self.raw[0] = value
+        value, shift = self._meet(value) if self.count >= ORDER else (value, None)
         self.count += 1
-        self.since += 1
+        self.since += self.count > WARMUP
         # What may yet turn out to be a shift must not move the level it is a shift from.
         self._learn_level(value if self.since <= REACH else float(self.values[-1]))
         self.values[1:] = self.values[:-1].copy()
@@ -85,27 +105,32 @@ class ShiftDetector(Part):
         self.weight += 1
         self.level += (value - self.level) / min(self.weight, LEVEL_WINDOW)
 
-    def _meet(self, value: float) -> Shift | None:
+    def _meet(self, value: float) -> tuple[float, Shift | None]:
+        """The value, cut where it is wild; and whether it settles a shift."""
         past, now = self.values[:ORDER] - self.level, value - self.level
         usual = float((self.spread / NORMAL) ** 0.25)
         residual = now - self.expert.predict(past)
-        if usual > 0:
+        if usual > 0 and self.count > WARMUP:
             bound = CAP * usual
+            wild, residual = residual, min(max(residual, -bound), bound)
+            value += residual - wild if residual != wild else 0.0
+            now = value - self.level
             self.residuals[1:] = self.residuals[:-1].copy()
-            self.residuals[0] = min(max(residual, -bound), bound) / usual
-            over = 1 / usual
-            self.expert.learn(past * over, now * over)
-        self._learn_spread(residual, usual)
-        if self.count <= WARMUP or self.since < LEAST:
-            return None
-        return self._settled(usual)
+            self.residuals[0] = residual / usual
+        self._learn_whitening(past, now)
+        self._learn_spread(residual)
+        return value, None if self.since < LEAST else self._settled(usual)
 
-    def _learn_spread(self, residual: float, usual: float) -> None:
+    def _learn_whitening(self, past: Floats, now: float) -> None:
+        self.size.update(now)
+        if self.count > FIRST and self.size.value > 0:
+            scaled = np.append(past, now) / self.size.value
+            scaled = np.minimum(np.maximum(scaled, -FARTHEST), FARTHEST)
+            self.expert.learn(scaled[:-1], float(scaled[-1]))
+
+    def _learn_spread(self, residual: float) -> None:
         """Fourth powers, so that a stream with wild values is allowed them."""
-        size = abs(residual)
-        if self.count > WARMUP and usual > 0:
-            size = min(size, CAP * usual)
-        self.spread += (size**4 - self.spread) / min(self.count, SPREAD_WINDOW)
+        self.spread += (residual**4 - self.spread) / min(self.count, SPREAD_WINDOW)
 
     def _settled(self, usual: float) -> Shift | None:
         signature = 1 - np.concatenate(((0.0,), np.cumsum(self.expert.weights)))
@@ -128,6 +153,10 @@ class ShiftDetector(Part):
             return None
         place = best + LEAST - 1
         size = float(sums[place] / norms[place]) * usual
+        plain = float(np.median(self.raw[: place + 1])) - self.level
+        if abs(plain) > CAP * usual:  # cut residuals tell too little of it
+            size = plain
+            self.values[: place + 1] = self.raw[: place + 1]
         self.level += size
         self.residuals[:] = 0.0
         self.since, self.weight = 0, place + 1

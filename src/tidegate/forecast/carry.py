@@ -25,11 +25,11 @@ class SlotCarry(Part):
     Args:
         period: slots.
 
-    >>> carry = SlotCarry(period=2)
-    >>> for step in range(200):
-    ...     carry.update(step, before=1.0, now=0.8 if step % 2 else 0.2)
-    >>> 0.2 < carry.share(0) < carry.share(1) < 0.8
-    True
+    >>> carry = SlotCarry(period=8)
+    >>> for step in range(800):
+    ...     carry.update(step, before=1.0, now=0.8 if step % 8 < 4 else 0.2)
+    >>> carry.share(1) > 0.7, carry.share(5) < 0.3
+    (True, True)
     """
 
     learned = ("sums", "common")

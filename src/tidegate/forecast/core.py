@@ -131,6 +131,11 @@ class Core(Part):
         return EXPERTS if self.gated else (*EXPERTS[: len(LINEAR)], EXPERTS[-1])
 
     @property
+    def periods(self) -> tuple[int, ...]:
+        """Lengths of the periods, in slots."""
+        return self.features.periods
+
+    @property
     def ready(self) -> bool:
         """Whether the stream has changed yet: before, the last value is all there is to say."""
         return self.features.ready
@@ -143,12 +148,19 @@ class Core(Part):
         """A change in usual changes, from the last value on, in the units of the target."""
         return self.features.last + self.features.scale.value * change
 
+    def linear(self, x: Floats) -> float:
+        """The change that the linear experts expect for features x."""
+        return self.blend.predict(self._said(x))
+
+    def _said(self, x: Floats) -> Floats:
+        return np.array(
+            [expert.predict(x[c]) for expert, c in zip(self.ridges, self._linear, strict=True)]
+        )
+
     def ask(self, place: Place) -> Asked:
         """What the experts say of the coming step."""
         x = self.features.at(place)
-        linear = np.array(
-            [expert.predict(x[c]) for expert, c in zip(self.ridges, self._linear, strict=True)]
-        )
+        linear = self._said(x)
         base = self.blend.predict(linear)
         said = (base, linear[0], linear[3])
         own = np.concatenate((self.errors, said, self._day(place), self._surprises(place)))

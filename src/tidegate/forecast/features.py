@@ -56,7 +56,7 @@ class Features(Part):
     ...     features.observe(Place((step,)), value)
     >>> x = features.at(Place((4,)))
     >>> last_time = x[features.layout.seasons[0].start]
-    >>> features.last + features.scale.value * last_time
+    >>> float(features.last + features.scale.value * last_time)
     1.0
     """
 

@@ -16,6 +16,7 @@ from tidegate.forecast.alarms import ShiftDetector
 from tidegate.forecast.core import Asked, Core
 from tidegate.forecast.features import Place
 from tidegate.forecast.grid import Grid, usual_step
+from tidegate.forecast.horizon import Horizons, iterated
 from tidegate.forecast.instants import Time, seconds_of, zone_of
 from tidegate.forecast.intervals import Conformal, ErrorScale
 from tidegate.forecast.parts import Arrays, Floats, Part
@@ -45,6 +46,7 @@ class Forecaster(Part):
         inputs: further numbers of every row.
         levels: coverages of the intervals.
         minimum: below which no value can be (0 for counts), or None.
+        horizon: steps ahead that are learned and given intervals by :meth:`forecast`.
         zone: the IANA name of the zone whose wall clock the stream follows, or None.
         units: of every gated expert; 0 leaves them out, at a hundredth of the memory.
         seed: of their start weights.
@@ -61,7 +63,7 @@ class Forecaster(Part):
 
     learned = (
         "rows", "first_seconds", "history", "looks", "finder", "core", "scale", "conformal",
-        "detector",
+        "detector", "horizons",
     )  # fmt: skip
 
     def __init__(
@@ -69,15 +71,16 @@ class Forecaster(Part):
         *,
         inputs: int = 0,
         levels: Sequence[float] = (0.9,),
+        horizon: int = 1,
         minimum: float | None = None,
         zone: str | None = None,
         units: int = 32,
         seed: int = 0,
     ) -> None:
-        _require_sizes(inputs, units)
+        _require_sizes(inputs=inputs, units=units, horizon=horizon - 1)
         self.settings: dict[str, Any] = {
-            "inputs": inputs, "levels": list(levels), "minimum": minimum, "zone": zone,
-            "units": units, "seed": seed,
+            "inputs": inputs, "levels": list(levels), "horizon": horizon, "minimum": minimum,
+            "zone": zone, "units": units, "seed": seed,
         }  # fmt: skip
         self._zone, self._inputs = zone_of(zone), inputs
         self._least = -inf if minimum is None else minimum
@@ -108,7 +111,8 @@ class Forecaster(Part):
         if asked is None:
             return Prediction(self._bounded(self.core.features.last), seconds=seconds)
         value = self.core.value_of(asked.mixed)
-        ends = self._ends(value, self._error_scale(asked))
+        scale = self._error_scale(asked)
+        ends = self._ends(value, [scale * w if scale else inf for w in self.conformal.widths()])
         weights = dict(zip(self.core.names, self.core.stack.weights.tolist(), strict=True))
         return Prediction(self._bounded(value), ends, weights, seconds)
 
@@ -146,15 +150,56 @@ class Forecaster(Part):
         if time is None or self.grid is None:
             return False
         seconds = seconds_of(time, self._zone)
-        missing = self.grid.missing_before(seconds)
+        last, missing = self.grid.now, self.grid.missing_before(seconds)
         for k in range(max(1, missing - LONGEST_GAP + 1), missing + 1):
-            place = self.grid.place(self.grid.now + k * self.grid.step)
-            if self._open(place, seconds):
-                self.core.observe(place, nan)
+            self._miss(self.grid, last + k * self.grid.step)
         if missing:
             self._asked = None
             self.grid.advance(seconds - self.grid.step)
         return missing > 0
+
+    def forecast(self, horizon: int) -> list[Prediction]:
+        """The path of the coming ``horizon`` steps; changes nothing.
+
+        With intervals as far as the horizon that was announced; further on without.
+        """
+        coming = self._coming_places(horizon)
+        if not self.core.ready:
+            return [
+                Prediction(self._bounded(self.core.features.last), seconds=s) for s, _ in coming
+            ]
+        first = self.predict(coming[0][0])
+        values = iterated(self.core, [place for _, place in coming]).tolist()
+        ends: list[dict[float, tuple[float, float]]] = [{} for _ in coming]
+        for learned in self.horizons:
+            path = learned.path(self.core, [p for _, p in self._coming_places(learned.steps)])
+            for k, (value, widths) in enumerate(path[:horizon]):
+                values[k], ends[k] = value, self._ends(value, widths)
+        rest = zip(coming[1:], values[1:], ends[1:], strict=True)
+        return [
+            first,
+            *(Prediction(self._bounded(v), e, seconds=s) for (s, _), v, e in rest),
+        ]
+
+    def run(self, frame: Any, target: str, time: str | None = None) -> Any:
+        """Predict, then learn, every row of a data frame.
+
+        Args:
+            frame: pandas, polars, Arrow, or whatever narwhals knows; columns beside target and
+                time are inputs, as many as were announced.
+            target: the column to predict.
+            time: the column that dates rows.
+
+        Returns:
+            a frame of the same kind: ``prediction``, ``low`` and ``high`` of the first level,
+            ``score`` and ``alarm``, one row for each of ``frame``.
+
+        Raises:
+            MissingExtraError: narwhals is not installed.
+        """
+        from tidegate.forecast.frames import run
+
+        return run(self, frame, target, time)
 
     def save(self, path: str | Path) -> None:
         """All it knows, in one file.
@@ -195,6 +240,9 @@ class Forecaster(Part):
         self.grid = grid
         self.core = Core(periods, self._inputs, self.settings["units"], self.settings["seed"])
         self.scale = ErrorScale(DOUBTS)
+        steps, levels = self.settings["horizon"], self.settings["levels"]
+        inputs = len(self.core.features.layout.small)
+        self.horizons = [Horizons(steps, inputs, levels)] if steps > 1 else []
         self._asked = None
 
     def _now(self) -> float:
@@ -207,15 +255,35 @@ class Forecaster(Part):
             return seconds_of(time, self._zone)
         if self.grid is None:
             return None
-        return self._next_open(self.grid)
+        return self._next_open(self.grid, self.grid.ahead(1))
 
-    def _next_open(self, grid: Grid) -> float:
-        """The first step at which the stream ever has rows."""
-        after = grid.ahead(1)
+    def _coming_places(self, count: int) -> list[tuple[float | None, Place]]:
+        """Times and places of the coming rows."""
+        if self.grid is None:
+            periods = len(self.periods)
+            return [(None, Place((self.rows + k,) * periods)) for k in range(count)]
+        coming: list[tuple[float | None, Place]] = []
+        after = self.grid.ahead(1)
+        for _ in range(count):
+            seconds = self._next_open(self.grid, after)
+            coming.append((seconds, self.grid.place(seconds)))
+            after = seconds + self.grid.step
+        return coming
+
+    def _next_open(self, grid: Grid, after: float) -> float:
+        """The first step from ``after`` on at which the stream ever has rows."""
         for k in range(max(grid.periods, default=1)):
             if self._open(grid.place(after + k * grid.step), after):
                 return after + k * grid.step
         return after
+
+    def _miss(self, grid: Grid, seconds: float) -> None:
+        """Go through a step at which no row came."""
+        place = grid.place(seconds)
+        if self._open(place, seconds):
+            self.core.observe(place, nan)
+            grid.advance(seconds)
+            self._learn_ahead(nan)
 
     def _open(self, place: Place, seconds: float) -> bool:
         """Whether the stream has rows at such a place; before a whole period any may."""
@@ -240,6 +308,7 @@ class Forecaster(Part):
     def _meet(self, value: float, inputs: Floats, seconds: float | None) -> Outcome:
         place = self._place(seconds)
         if seconds is not None and not isfinite(value) and not self._open(place, seconds):
+            self.rows += 1
             return Outcome(("missing",))
         asked = self._ask(place)
         score = None if asked is None or not isfinite(value) else self._judge(asked, value)
@@ -250,6 +319,10 @@ class Forecaster(Part):
         if self._inputs:
             self.core.features.see_columns(inputs)
         self._asked = None
+        if self.grid is not None and seconds is not None:
+            self.grid.advance(seconds)
+        self.rows += 1
+        self._learn_ahead(value)
         missing = not isfinite(value) or not np.isfinite(inputs).all()
         flags = ("missing",) * missing + ("alarm",) * (shift is not None)
         return Outcome(flags, score, shift)
@@ -265,13 +338,12 @@ class Forecaster(Part):
         self.scale.learn(doubts, error)
         return rank
 
-    def _ends(self, value: float, scale: float) -> dict[float, tuple[float, float]]:
+    def _ends(self, value: float, widths: Sequence[float]) -> dict[float, tuple[float, float]]:
         """Intervals, once enough errors were seen."""
-        widths = zip(self.conformal.levels, self.conformal.widths(), strict=True)
         return {
-            level: (self._bounded(value - width * scale), self._bounded(value + width * scale))
-            for level, width in widths
-            if isfinite(width) and scale > 0
+            level: (self._bounded(value - width), self._bounded(value + width))
+            for level, width in zip(self.conformal.levels, widths, strict=True)
+            if isfinite(width)
         }
 
     def _error_scale(self, asked: Asked) -> float:
@@ -285,12 +357,15 @@ class Forecaster(Part):
         usual = slots[-1].average(place.slots[-1])
         return usual if isfinite(usual) else self.core.features.level
 
+    def _learn_ahead(self, value: float) -> None:
+        for learned in self.horizons:
+            places = [place for _, place in self._coming_places(learned.steps)]
+            learned.learn(value, self.core, places)
+
     def _remember(self, value: float, inputs: Sequence[float], seconds: float | None) -> None:
-        self.rows += 1
         if seconds is not None and not isfinite(self.first_seconds):
             self.first_seconds = seconds
         if self.grid is not None and seconds is not None:
-            self.grid.advance(seconds)
             self.history[0, 0] = seconds
             return
         self.history[1:] = self.history[:-1].copy()
@@ -324,16 +399,13 @@ class Forecaster(Part):
             known = seconds if isfinite(seconds) else None
             self.reach(known)
             self._meet(value, np.array(inputs), known)
-            self.rows += 1
-            if grid is not None and known is not None:
-                grid.advance(known)
         self.rows = rows
 
     def _bounded(self, value: float) -> float:
-        return max(value, self._least)
+        return float(max(value, self._least))
 
 
-def _require_sizes(inputs: int, units: int) -> None:
-    for name, size in (("inputs", inputs), ("units", units)):
+def _require_sizes(**sizes: int) -> None:
+    for name, size in sizes.items():
         if size < 0:
-            raise UsageError(f"Forecaster {name}", "at least 0", repr(size), f"Try {name}=0.")
+            raise UsageError(f"Forecaster {name}", "a size", repr(size), "Leave it out.")

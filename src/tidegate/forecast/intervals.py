@@ -111,6 +111,10 @@ class Conformal(Part):
         """For every level; infinite while nothing is known, or where only that would do."""
         return [self._quantile(1 - miss) for miss in self.misses.tolist()]
 
+    def plain_width(self, level: float) -> float:
+        """The quantile of the last scores as it stands, its level fixed; infinite at first."""
+        return self._quantile(level)
+
     def rank(self, score: float) -> float | None:
         """The share of recent scores that were smaller; None while there are few."""
         held = len(self._sorted)

@@ -33,7 +33,7 @@ class Layout:
 
     >>> layout = Layout(periods=1, inputs=0)
     >>> layout.size, len(layout.full), len(layout.lean)
-    (55, 38, 2)
+    (54, 38, 2)
     """
 
     def __init__(self, periods: int, inputs: int) -> None:

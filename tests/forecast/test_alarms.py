@@ -1,0 +1,83 @@
+"""Alarms: found in time, one for each change, and almost never without one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tidegate.forecast.alarms import ShiftDetector
+
+QUIET, AFTER, LIMIT = 2_000, 400, 100
+
+
+def noise(steps: int, carry: float, seed: int) -> np.ndarray:
+    """Autoregressive noise of standard deviation 1."""
+    rng = np.random.default_rng(seed)
+    fresh, values = rng.normal(size=steps) * np.sqrt(1 - carry**2), np.empty(steps)
+    last = rng.normal()
+    for step in range(steps):
+        last = values[step] = carry * last + fresh[step]
+    return values
+
+
+def alarms(values: np.ndarray) -> list[int]:
+    detector = ShiftDetector()
+    return [step for step, value in enumerate(values.tolist()) if detector.update(value)]
+
+
+@pytest.mark.parametrize("carry", [0.0, 0.9])
+def test_a_shift_of_two_standard_deviations_is_found_once_within_a_hundred_steps(
+    carry: float,
+) -> None:
+    found, after = 0, 0
+    for seed in range(20):
+        values = noise(QUIET + AFTER, carry, seed)
+        values[QUIET:] += 2.0 if seed % 2 else -2.0
+        late = [step for step in alarms(values) if step >= QUIET]
+        found += bool(late) and late[0] < QUIET + LIMIT
+        after += len(late)
+    assert found >= 19 and after <= 22
+
+
+@pytest.mark.parametrize("carry", [0.0, 0.9])
+def test_noise_alone_raises_at_most_one_alarm_in_ten_thousand_steps(carry: float) -> None:
+    assert sum(len(alarms(noise(10_000, carry, 50 + seed))) for seed in range(2)) <= 2
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_units_make_no_difference(scale: float) -> None:
+    values = noise(QUIET + AFTER, 0.5, 3)
+    values[QUIET:] += 3
+    assert alarms(values * scale) == alarms(values)
+
+
+def test_a_spike_is_no_shift() -> None:
+    values = noise(3_000, 0.0, 4)
+    values[[1_000, 2_000]] = 50.0, -1e200
+    assert alarms(values) == []
+
+
+@pytest.mark.parametrize("size", [10.0, 1e4, -1e9])
+def test_a_shift_of_any_size_is_one_alarm(size: float) -> None:
+    values = noise(QUIET + AFTER, 0.3, 7)
+    values[QUIET:] += size
+    (found,) = alarms(values)
+    assert QUIET <= found < QUIET + 20
+
+
+def test_missing_values_pass() -> None:
+    values = noise(QUIET + AFTER, 0.0, 5)
+    values[QUIET:] += 3
+    holes = values.copy()
+    holes[::7] = np.nan
+    (found,) = alarms(holes)
+    assert QUIET <= found < QUIET + 30
+
+
+def test_a_shift_says_when_it_began_and_how_large_it_was() -> None:
+    values, detector = noise(QUIET + AFTER, 0.0, 6), ShiftDetector()
+    values[QUIET:] += 3
+    (found,) = [(n, s) for n, v in enumerate(values.tolist()) if (s := detector.update(v))]
+    step, shift = found
+    assert step - shift.steps + 1 == pytest.approx(QUIET, abs=2)
+    assert shift.size == pytest.approx(3, abs=1)
