@@ -70,6 +70,7 @@ class Browser:
             return json.loads(answer.read())["value"]
 
     def open(self, page: Path) -> None:
+        self.complaints()  # of the page before
         self.ask("POST", "/url", {"url": page.as_uri()})
 
     def run(self, script: str) -> Any:

@@ -7,6 +7,7 @@ import json
 import re
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,7 @@ def test_curves_of_the_page_are_those_of_the_library(opened: Browser, study: Stu
     assert sum(age) == pytest.approx(float(study.trace.memory["c"][420, 0, 1]), abs=1e-6)
 
 
-def test_a_foreign_cell_with_a_sign_and_resets_works(browser: Browser, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_foreign_cell_with_a_sign_and_resets_works(browser: Browser, tmp_path: Path) -> None:
     trace = bursting(cell="Own()")
     reset = np.zeros((trace.steps, 1), bool)
     reset[300] = True
@@ -147,3 +148,23 @@ def test_a_foreign_cell_with_a_sign_and_resets_works(browser: Browser, tmp_path)
     browser.open(page)
     assert browser.complaints() == []
     assert browser.run("return document.getElementById('stream-section').hidden") is True
+
+
+def test_a_column_is_the_least_of_its_steps_or_their_mean(browser: Browser, tmp_path: Path) -> None:
+    kept = np.full((6_000, 1, 1), np.log(0.9))
+    kept[3_333] = np.log(1e-3)
+    page = tmp_path / "page.html"
+    page.write_text(html_page(Study("", Trace({"c": kept}))), encoding="utf-8")
+    browser.open(page)
+    count = """
+      const canvas = document.querySelector('#map canvas'), ctx = canvas.getContext('2d');
+      const left = tidegate.LEFT, width = canvas.clientWidth - left - tidegate.RIGHT;
+      const pixels = ctx.getImageData(left, 8, width, 1).data;
+      let bright = 0;
+      for (let x = 0; x < width; x++) bright += pixels[4 * x] > 240 && pixels[4 * x + 1] > 200;
+      return bright;
+    """
+    assert browser.complaints() == []
+    assert browser.run(count) == 1
+    browser.run("const c = document.getElementById('map-column'); c.value = 'mean'; c.onchange()")
+    assert browser.run(count) == 0

@@ -83,7 +83,9 @@ def _alignment(study: Study) -> str:
         ["F1 with borders shifted, mean", found["shifted_f1"]],
         ["p-value", found["p_value"]],
     ]
-    caption = "Do events mark the borders? Beside it: the same borders shifted round the stream."
+    caption = (
+        "Do events mark the borders? F1 beside that of the same borders shifted round the stream."
+    )
     return _table(caption, ["", "value"], rows)
 
 

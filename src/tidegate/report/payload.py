@@ -51,14 +51,19 @@ def payload(study: Study) -> dict[str, Any]:
 
 
 def _overview(study: Study) -> dict[str, Any]:
-    """The least log-retention of every bucket: one step of forgetting stays visible."""
+    """The least log-retention of every bucket, so that one step stays visible; and the mean."""
     every = -(-study.trace.steps // COLUMNS)
     kept = {study.memory: study.trace.log_retention[study.memory]}
     only = replace(
         study.trace, log_retention=kept, retention_sign={}, memory={}, hidden={}, gates={}, slots={}
     )
-    minimum = decimate(only, every).minimum[study.memory][:, 0]
-    return {"every": every, "buckets": len(minimum), "minimum": _packed(minimum)}
+    buckets = decimate(only, every)
+    return {
+        "every": every,
+        "buckets": len(buckets.first),
+        "minimum": _packed(buckets.minimum[study.memory][:, 0]),
+        "mean": _packed(buckets.mean[study.memory][:, 0]),
+    }
 
 
 def _detail(study: Study) -> dict[str, Any]:

@@ -50,7 +50,7 @@ tidegate.chart = function (plot, spec) {
     axes: [tidegate.axis(spec.x, 32, spec.xAxis), tidegate.axis(spec.y, tidegate.LEFT - tidegate.LABEL, spec.yAxis)],
     series: [{ label: spec.x, value: (u, v) => (v === null ? "" : tidegate.number(v)) }, ...spec.series],
     cursor: Object.assign({ drag: { x: false, y: false } }, spec.cursor),
-    hooks: spec.hooks || {}, legend: { markers: { fill: (u, n) => u.series[n].points.fill ? u.series[n].points.fill() : tidegate.ink(u.series[n]) } },
+    hooks: spec.hooks || {}, legend: { markers: { fill: (u, n) => (u.series[n].hollow ? tidegate.colour("paper") : tidegate.ink(u.series[n])) } },
   };
   return new uPlot(options, spec.columns, plot);
 };

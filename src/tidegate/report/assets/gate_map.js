@@ -1,6 +1,6 @@
 "use strict";
 /* The unit x time map on a canvas. A column that stands for several steps shows the least that one of
-   them kept, so that one step of forgetting stays visible at any zoom. */
+   them kept, so that one step of forgetting stays visible at any zoom; or their mean, where asked. */
 
 /* Cividis: one order of lightness for every eye; dark keeps, bright forgets. */
 tidegate.CIVIDIS = ["#fee838", "#e1cc55", "#c3b369", "#a59c74", "#8a8678", "#707173", "#575d6d", "#3b496c", "#123570", "#00224e"];
@@ -43,6 +43,7 @@ tidegate.gateMap = function (data, state) {
   plot.after(legend);
   const palette = tidegate.palette();
   const colour = document.getElementById("map-colour"), order = document.getElementById("map-order");
+  const column = document.getElementById("map-column");
   const area = { left: tidegate.LEFT, top: 6, foot: 46 };
   const row = tidegate.clamp(Math.floor(420 / data.units.length), 3, 18);
   const height = row * data.units.length;
@@ -54,20 +55,23 @@ tidegate.gateMap = function (data, state) {
     return all.sort((a, b) => data.median[b] - data.median[a]);
   }
 
-  /* least log-retention of unit k in the steps [a, b) */
-  function least(k, a, b) {
-    const { detail, overview, first } = data;
-    const from = a - first - detail.first, to = b - first - detail.first;
-    let found = Infinity;
-    if (from >= 0) {
-      for (let t = from; t < Math.min(to, detail.steps); t++)
-        found = Math.min(found, detail.log_retention[t * detail.units + k]);
-      return found;
+  /* log-retention of unit k in the steps [a, b): the least, or the mean */
+  function kept(k, a, b) {
+    const { detail, overview, first } = data, mean = column.value === "mean";
+    const from = a - first - detail.first, to = Math.min(b - first - detail.first, detail.steps);
+    if (from >= 0) return summed(detail.log_retention, k, from, to, mean);
+    const every = overview.every, stop = Math.min(Math.ceil((b - first) / every), overview.buckets);
+    return summed(mean ? overview.mean : overview.minimum, k, Math.floor((a - first) / every), stop, mean);
+  }
+
+  function summed(values, k, from, to, mean) {
+    let least = Infinity, sum = 0;
+    for (let t = from; t < to; t++) {
+      const value = values[t * data.units.length + k];
+      least = Math.min(least, value);
+      sum += value;
     }
-    const every = overview.every, stop = Math.ceil((b - first) / every);
-    for (let t = Math.floor((a - first) / every); t < Math.min(stop, overview.buckets); t++)
-      found = Math.min(found, overview.minimum[t * detail.units + k]);
-    return found;
+    return mean ? sum / (to - from) : least;
   }
 
   function paint(ctx, width) {
@@ -77,7 +81,7 @@ tidegate.gateMap = function (data, state) {
       const a = Math.floor(low + ((high + 1 - low) * x) / width);
       const b = Math.max(a + 1, Math.floor(low + ((high + 1 - low) * (x + 1)) / width));
       rows.forEach((k, y) => {
-        const shade = Math.round(255 * tidegate.clamp(scale.of(least(k, a, b)), 0, 1)) * 3;
+        const shade = Math.round(255 * tidegate.clamp(scale.of(kept(k, a, b)), 0, 1)) * 3;
         const at = (y * width + x) * 4;
         for (let c = 0; c < 3; c++) image.data[at + c] = palette[shade + c];
         image.data[at + 3] = 255;
@@ -165,11 +169,11 @@ tidegate.gateMap = function (data, state) {
   }
 
   function say() {
-    const k = state.unit, kept = tidegate.kept(data.detail, state.at(), k);
+    const k = state.unit, now = tidegate.kept(data.detail, state.at(), k);
     const each = Math.max(1, Math.round((state.view[1] + 1 - state.view[0]) / (canvas.clientWidth - area.left - tidegate.RIGHT)));
-    reading.textContent = `Unit ${data.units[k]} keeps ${tidegate.number(Math.exp(kept))} of its memory at ` +
-      `step ${tidegate.whole(state.step)} (half-life ${tidegate.halfLife(kept)}).` +
-      (each > 1 ? ` A column is about ${each} steps: the least that one of them kept.` : "");
+    reading.textContent = `Unit ${data.units[k]} keeps ${tidegate.number(Math.exp(now))} of its memory at ` +
+      `step ${tidegate.whole(state.step)} (half-life ${tidegate.halfLife(now)}).` +
+      (each > 1 ? ` A column is about ${each} steps: ${column.selectedOptions[0].textContent}.` : "");
   }
 
   tidegate.pickable(canvas, state, (x) => {
@@ -180,14 +184,14 @@ tidegate.gateMap = function (data, state) {
     const y = event.clientY - canvas.getBoundingClientRect().top - area.top;
     if (y >= 0 && y < height) state.choose(rows[Math.floor(y / row)]);
   });
-  colour.onchange = order.onchange = () => { draw(); table(); };
+  colour.onchange = order.onchange = column.onchange = () => { draw(); table(); };
   const table = tidegate.table(figure, "retention of every unit at the steps in view",
     ["step", ...data.units.map((unit) => "unit " + unit)], () => {
       const [low, high] = state.view, lines = [];
       const each = Math.max(1, Math.ceil((high + 1 - low) / 1000));
       for (let a = low; a <= high; a += each)
-        lines.push([each > 1 ? `${tidegate.whole(a)} to ${tidegate.whole(Math.min(a + each - 1, high))}: least` : tidegate.whole(a),
-          ...data.units.map((_, k) => Math.exp(least(k, a, Math.min(a + each, high + 1))))]);
+        lines.push([each > 1 ? `${tidegate.whole(a)} to ${tidegate.whole(Math.min(a + each - 1, high))}: ${column.value}` : tidegate.whole(a),
+          ...data.units.map((_, k) => Math.exp(kept(k, a, Math.min(a + each, high + 1))))]);
       return lines;
     });
   return () => { draw(); table(); };

@@ -3,7 +3,7 @@
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
   for (const name of ["median", "mean", "score"]) data[name] = tidegate.array(data[name]);
-  data.overview.minimum = tidegate.array(data.overview.minimum);
+  for (const name of ["minimum", "mean"]) data.overview[name] = tidegate.array(data.overview[name]);
   const part = data.detail;
   part.log_retention = tidegate.array(part.log_retention);
   if (part.sign) part.sign = tidegate.array(part.sign);
@@ -73,8 +73,9 @@
 
   function build() {
     views = [...tidegate.streamViews(data, state), tidegate.gateMap(data, state), tidegate.spectrumView(data, state),
-      ...tidegate.scoreView(data, state), tidegate.retentionView(data, state), tidegate.ageView(data, state),
-      tidegate.cellView(data, state)];
+      ...tidegate.scoreView(data, state), tidegate.retentionView(data, state)];
+    if (part.memory[part.name]) views.push(tidegate.ageView(data, state), tidegate.cellView(data, state));
+    else for (const id of ["age", "cell-section"]) document.getElementById(id).hidden = true;
     tidegate.averageView(data);
     draw();
   }

@@ -49,21 +49,23 @@ tidegate.streamViews = function (data, state) {
 tidegate.scoreView = function (data, state) {
   const { figure, plot, reading } = tidegate.figure("score", "Forget score E",
     "How much more than usual the gates close, in standard deviations, units that close seldom and " +
-    "sharply counting most. Ticks at the foot: events, where it rises a deviation above its mean; at the top: borders.");
+    "sharply counting most. Ticks at the foot: events, where it rises a deviation above its mean; at the top: borders. " +
+    "The first hundred steps only teach the statistics and are not drawn.");
   tidegate.keys(plot, state);
   const steps = Array.from(data.score, (_, n) => data.first + n);
+  const drawnScore = tidegate.gaps(data.score).fill(null, 0, Math.min(100, data.score.length));
   const drawn = tidegate.overTime(plot, state, { y: "score", height: 170,
     events: data.events.map((e) => e.step), borders: data.borders,
-    columns: [steps, tidegate.gaps(data.score)], series: [tidegate.series("score", "two", { width: 1 })] });
+    columns: [steps, drawnScore], series: [tidegate.series("score", "two", { width: 1 })] });
   const table = tidegate.table(figure, "forget events in view", ["step", "score", "deviations above the mean"],
     () => data.events.filter((e) => e.step >= state.view[0] && e.step <= state.view[1])
       .map((e) => [tidegate.whole(e.step), e.score, e.excess]));
   return [drawn, table, () => {
     const before = data.events.filter((e) => e.step <= state.step).length;
-    const next = data.events[before];
+    const next = data.events[before], since = before ? state.step - data.events[before - 1].step : 0;
     reading.textContent = `${tidegate.whole(before)} of ${tidegate.whole(data.events.length)} events up to the picked step` +
-      (before ? `; the last ${tidegate.whole(state.step - data.events[before - 1].step)} steps ago` : "") +
-      (next ? `; the next in ${tidegate.whole(next.step - state.step)}.` : ".");
+      (before ? (since ? `; the last ${tidegate.whole(since)} steps before it` : "; it is one") : "") +
+      (next ? `; the next ${tidegate.whole(next.step - state.step)} steps after it.` : ".");
   }];
 };
 
@@ -99,7 +101,7 @@ tidegate.spectrumView = function (data, state) {
     scales: { x: { time: false, range: [-0.7, order.length - 0.3] }, y: { distr: 3 } },
     xAxis: { values: (u, at) => at.map((n) => (Number.isInteger(n) && order[n] !== undefined ? data.units[order[n]] : "")), incrs: [1, 2, 5, 10, 20, 50] },
     yAxis: { values: (u, at) => at.map((v) => (v === null ? "" : tidegate.number(v))) },
-    series: [{ ...dots("one", true), label: "between events" }, { ...dots("two", false), label: "effective" }],
+    series: [{ ...dots("one", true), label: "between events" }, { ...dots("two", false), label: "effective", hollow: true }],
     hooks: { draw: [(u) => tidegate.mark(u, order.indexOf(state.unit), tidegate.colour("pick"), 0, 1, 1.5, [2, 2])] } });
   chart.over.addEventListener("click", (event) => {
     const n = Math.round(chart.posToVal(event.clientX - chart.over.getBoundingClientRect().left, "x"));
