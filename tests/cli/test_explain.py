@@ -7,11 +7,13 @@ import io
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tidegate._core.trace_files import read_trace
+from tidegate.learn.checkpoint import load
 
 from .conftest import Call
 
@@ -97,6 +99,28 @@ def test_frozen_weights_stay_and_learned_ones_do_not(call: Call, recorded: Path)
     assert json.loads(frozen.out)["first_step"] == 1
     assert json.loads(frozen.out)["units"] != json.loads(learned.out)["units"]
     assert "weights frozen" in json.loads(frozen.out)["title"]
+
+
+@pytest.mark.parametrize("words", [[], ["--learn"]])
+def test_weights_move_only_where_it_learns(
+    call: Call, recorded: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    from tidegate.cli import _replay
+
+    seen: set[bytes] = set()
+
+    class Spying(_replay.NetworkTracer):
+        def look(self) -> Any:
+            seen.add(self._network.learner.state.weights.tobytes())
+            return super().look()
+
+    monkeypatch.setattr(_replay, "NetworkTracer", Spying)
+    done = call("explain", recorded / "run", recorded / "hourly.csv", "--format", "csv", *words)
+    assert done.code == 0
+    saved = load(recorded / "run" / "state.safetensors").arrays
+    first = next(array for name, array in saved.items() if name.endswith("learner.weights"))
+    assert first.tobytes() in seen
+    assert (len(seen) > 100) if words else (len(seen) == 1)
 
 
 def test_without_a_trace_the_error_says_what_to_run(
