@@ -184,3 +184,15 @@ def test_warmup_rows_are_flagged_and_not_scored(call: Call) -> None:
     assert "scored: 2 rows" in done.err and "6.000" not in done.err
     assert f"{(4 + 8) / 2:.4g}" in done.err
     assert "Too few rows are scored to tell" in done.err
+
+
+def test_a_memory_that_can_no_longer_change_is_said(call: Call) -> None:
+    """Trouble 17: the cell of 1997 only adds; what it adds up to is soon seen by nobody."""
+    walk = np.random.default_rng(0).normal(size=3000).cumsum()
+    asked = ["run", "-", "--target", "load", "--units", 4]
+    done = call(*asked, "--cell", "lstm1997", stdin=csv(walk))
+    assert "alarm" in done.records[-1]["flags"] and "alarm" not in done.records[0]["flags"]
+    assert "while most of the memory could no longer change" in done.err
+    assert "--cell lstm" in done.err
+    sound = call(*asked, stdin=csv(walk))
+    assert "alarm" not in sound.records[-1]["flags"] and "--cell" not in sound.err

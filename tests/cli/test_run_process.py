@@ -161,3 +161,35 @@ def test_parquet_is_not_for_eyes(hourly: Path) -> None:
 def test_no_progress_where_nobody_watches(hourly: Path) -> None:
     done = ended(started("run", hourly, "--target", "load"))
     assert "\x1b" not in done.err and "rows/s" not in done.err
+
+
+def test_a_reader_that_left_is_no_end_of_the_run(hourly: Path, tmp_path: Path) -> None:
+    asked = ["run", hourly, "--target", "load", "--units", 2]
+    whole = ended(started(*asked, "--save", tmp_path / "whole"))
+    with started(*asked, "--save", tmp_path / "run") as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(60) == 0
+    done = ended(started("run", "--resume", tmp_path / "run"))
+    assert done.code == 0
+    assert (tmp_path / "run" / "records.jsonl").read_bytes() == whole.out
+
+
+def test_a_file_is_followed_until_a_signal_and_from_there_on(tmp_path: Path) -> None:
+    file, folder = tmp_path / "growing.csv", tmp_path / "run"
+    file.write_bytes(b"load\n1\n2\n")
+    asked = ["run", file, "--target", "load", "--follow", "--save", folder, "--out", "-"]
+    process = started(*asked)
+    assert [answered(process)["actual"] for _ in range(2)] == [1.0, 2.0]
+    with open(file, "ab") as more:
+        more.write(b"4\n")
+    assert answered(process)["actual"] == 4.0
+    process.send_signal(signal.SIGTERM)
+    assert ended(process).code == 143
+    with open(file, "ab") as more:
+        more.write(b"8\n")
+    process = started("run", "--resume", folder)
+    assert (record := answered(process))["step"] == 4 and record["actual"] == 8.0
+    process.send_signal(signal.SIGTERM)
+    assert ended(process).code == 143
