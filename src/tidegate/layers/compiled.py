@@ -14,7 +14,7 @@ from torch import Tensor
 
 from tidegate.cells.base import Cell
 from tidegate.kernels import batch
-from tidegate.kernels.batch_plan import start
+from tidegate.kernels.batch.plan import start
 from tidegate.layers import direction
 from tidegate.layers.call import Call, Tensors
 from tidegate.layers.direction import Record, Run, Task
@@ -38,7 +38,7 @@ def forward(call: Call, tensors: Tensors) -> tuple[Tensors, Tensors, dict[str, T
         front.
     """
     if _plain(call, tensors):
-        return *forward_in_place(call, tensors), {}
+        return forward_in_place(call, tensors)
     x, *weights, hidden0, memory0 = (_array(tensor) for tensor in tensors)
     done = batch.forward(
         call.cell, batch.Weights(*weights), x, hidden0, memory0,
@@ -79,8 +79,8 @@ def backward(
 
 
 def _plain(call: Call, tensors: Tensors) -> bool:
-    """Whether a run has nothing beside its tensors, and those have the sizes they should have."""
-    if call.trace or call.reset is not None or call.lengths is not None:
+    """Whether a run has no masks, and its tensors have the sizes they should have."""
+    if call.reset is not None or call.lengths is not None:
         return False
     x, unit = tensors[0], tensors[4]
     return fits(call.cell, x.shape, unit.shape[1], tuple([t.shape for t in tensors]))

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from tidegate._core.errors import MissingExtraError
-from tidegate.kernels.batch_plan import Array, Weights
+from tidegate.kernels.batch.plan import Array, Weights
 from tidegate.layers.layout import DirectionWeights, Layout, Place
 from tidegate.layers.recurrent import Recurrent
 

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 from tidegate.calculus import derive
 from tidegate.cells.base import Cell, Step
-from tidegate.kernels.batch_plan import slots_of_retention
+from tidegate.kernels.batch.plan import slots_of_retention
 from tidegate.layers.layout import DirectionWeights
 from tidegate.layers.noise import Noise
 

@@ -1,4 +1,4 @@
-"""Kernels on the memory of tensors themselves, for runs without resets, lengths and trace.
+"""Kernels on the memory of tensors themselves, for runs without resets and lengths.
 
 Machine code trusts the sizes it is told, so :func:`fits` comes first.
 """
@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from tidegate.cells.base import Cell
-from tidegate.kernels import batch_call
+from tidegate.kernels.batch import call as batch_call
 from tidegate.kernels.batch import Weights
-from tidegate.kernels.batch_layout import Layout
+from tidegate.kernels.batch.layout import Layout
 from tidegate.layers.call import Call, Tensors
 
 __all__ = ["backward_in_place", "fits", "forward_in_place"]
@@ -43,20 +43,37 @@ def fits(
     return given == (shape, *weights, *states)
 
 
-def forward_in_place(call: Call, tensors: Tensors) -> tuple[Tensors, Tensors]:
-    """Outputs, and what the way back needs; as for ``compiled.forward``."""
+def forward_in_place(call: Call, tensors: Tensors) -> tuple[Tensors, Tensors, dict[str, Tensor]]:
+    """Outputs, what the way back needs, and the trace; as for ``compiled.forward``."""
     x, *weights, hidden0, memory0 = tensors
     layout = _layout(call, tensors)
     state, memory = x.new_empty(layout.state), x.new_empty(layout.memory)
     last_hidden, last_memory = torch.empty_like(hidden0), torch.empty_like(memory0)
     saved = x.new_empty(layout.saved) if call.saving else None
+    shown = x.new_empty(layout.shown) if call.trace else None
     batch_call.forward_at(
         layout, x.data_ptr(), _addresses(weights), hidden0.data_ptr(), memory0.data_ptr(),
-        state.data_ptr(), memory.data_ptr(), _address(saved), 0, last_hidden.data_ptr(),
-        last_memory.data_ptr(), threads=torch.get_num_threads(),
+        state.data_ptr(), memory.data_ptr(), _address(saved), _address(shown),
+        last_hidden.data_ptr(), last_memory.data_ptr(), threads=torch.get_num_threads(),
     )  # fmt: skip
-    hidden = state[:-1] if call.reverse else state[1:]
-    return (hidden, last_hidden, last_memory), () if saved is None else (state, memory, saved)
+    kept = () if saved is None else (state, memory, saved)
+    after = slice(-1) if call.reverse else slice(1, None)
+    traced = {} if shown is None else _traced(layout, kept, shown, after)
+    return (state[after], last_hidden, last_memory), kept, traced
+
+
+def _traced(layout: Layout, kept: Tensors, shown: Tensor, after: slice) -> dict[str, Tensor]:
+    """Gates, slots and kept memories (T, B, H), each a view of where the run left it."""
+    plan, (_, memory, saved) = layout.engine.plan, kept
+    found = {
+        f"{kind}.{name}": (saved, shown)[which][:, :, n]
+        for kind, places in zip(("gate", "slot"), plan.traced, strict=True)
+        for name, which, n in places
+    }
+    units, blocks = layout.size.units, memory[after]
+    for n, name in enumerate(plan.kept):
+        found[f"memory.{name}"] = blocks[:, :, n * units : (n + 1) * units]
+    return found
 
 
 def backward_in_place(

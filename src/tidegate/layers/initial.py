@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tidegate._core.errors import UsageError
 from tidegate.cells.laws import Law
-from tidegate.kernels.batch_plan import start
+from tidegate.kernels.batch.plan import start
 
 if TYPE_CHECKING:
     from tidegate.layers.recurrent import Recurrent

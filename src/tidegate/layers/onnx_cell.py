@@ -11,7 +11,7 @@ from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 from tidegate.calculus import derive
 from tidegate.calculus.graph import Node, ordered
 from tidegate.cells.base import Cell
-from tidegate.kernels.batch_plan import Array, Weights
+from tidegate.kernels.batch.plan import Array, Weights
 
 __all__ = ["Nodes", "step_graph"]
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from tidegate.calculus import derive
 from tidegate.cells.base import Cell
 from tidegate.kernels.batch import Weights, forward
-from tidegate.kernels.batch_plan import kept
+from tidegate.kernels.batch.plan import kept
 from tidegate.layers import compiled
 from tidegate.layers.call import Call, Tensors
 from tidegate.layers.direction import Run, Task

@@ -15,7 +15,7 @@ from tidegate import cells
 from tidegate._core.errors import UsageError
 from tidegate.calculus import derive
 from tidegate.cells.base import Cell
-from tidegate.kernels.batch_plan import start
+from tidegate.kernels.batch.plan import start
 from tidegate.layers.checks import check_input, check_sizes, check_state
 from tidegate.layers.direction import wide
 from tidegate.layers.initial import draw_laws
