@@ -138,10 +138,15 @@ def _mixed(shares: Array, said: Sequence[Array]) -> Array:
 def pieces(steps: int, done: int, shortest: int = 25) -> Iterator[int]:
     """Lengths that add up to ``steps``: short ones while the weights still move fast.
 
-    >>> list(pieces(100, done=0)), len(list(pieces(10_000, done=10**6)))
-    ([25, 25, 25, 25], 10)
+    Args:
+        steps: to be learned now.
+        done: steps learned before.
+        shortest: of the first lengths; later ones are a five-hundredth of what was learned.
+
+    >>> list(pieces(100, done=0)), len(list(pieces(10**6, done=0)))
+    ([25, 25, 25, 25], 2856)
     """
-    length = shortest if done < 2000 * shortest else 40 * shortest
     while steps > 0:
-        yield min(length, steps)
-        steps -= length
+        length = min(max(shortest, done // 500), 40 * shortest, steps)
+        yield length
+        steps, done = steps - length, done + length

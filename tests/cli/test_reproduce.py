@@ -1,0 +1,95 @@
+"""``tidegate reproduce``: lists, runs, resumes, judges, and says so in its exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tidegate.experiments import AtLeast, Row, Trial, experiments, named
+from tidegate.experiments.recent_one import HandSet
+
+QUICK = ("recent-one", "--trials", 2, "--budget", 2000, "--processes", 1)
+TWO = ("--row", "hand-set n=3", "--row", "hand-set-outside n=3")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_list_names_every_experiment(call) -> None:
+    done = call("reproduce", "--list")
+    listed = [line.split()[0] for line in done.out.decode().splitlines()]
+    assert done.code == 0 and listed == sorted(experiments())
+    wanted = "erg cerg cerg-unmarked nto cnto cerg-best cnto-best msd gts pfg recent-one telephone"
+    assert {*wanted.split(), "braces", "copy", "adding", "parity"} <= set(listed)
+
+
+def test_the_table_as_json(call) -> None:
+    done = call("reproduce", *QUICK, *TWO, "--format", "json")
+    table = json.loads(done.out)
+    inside, outside = table["rows"]
+    assert done.code == 0 and table["name"] == "recent-one"
+    assert (inside["trials"], inside["solved"], outside["solved"]) == (2, 2, 0)
+    assert inside["verdict"] == "not comparable"
+    assert "seed 1001: solved" in done.err
+
+
+def test_the_table_for_people(call) -> None:
+    done = call("reproduce", *QUICK, *TWO)
+    text = done.out.decode()
+    assert "set by hand, n = 3" in text and "2/2" in text and "verdict" in text
+
+
+def test_finished_trials_are_not_run_again(call, folder: Path, monkeypatch) -> None:
+    first = call("reproduce", *QUICK, *TWO, "--format", "json")
+    assert len((folder / "results/recent-one/trials.jsonl").read_text().splitlines()) == 4
+    monkeypatch.setattr(HandSet, "trial", lambda *_: pytest.fail("a finished trial"))
+    assert call("reproduce", *QUICK, *TWO, "--format", "json").out == first.out
+
+
+def test_another_budget_or_folder_is_another_run(call, folder: Path) -> None:
+    call("reproduce", *QUICK, *TWO, "--save", "here")
+    call("reproduce", "recent-one", "--trials", 1, "--budget", 900, *TWO, "--save", "here")
+    lines = (folder / "here/trials.jsonl").read_text().splitlines()
+    assert [json.loads(line)["budget"] for line in lines] == [2000] * 4 + [900] * 2
+
+
+def test_a_claim_that_should_hold_and_does_not_is_code_5(call, monkeypatch) -> None:
+    monkeypatch.setattr(HandSet, "trial", lambda self, row, seed, budget: Trial(False, 1))
+    options = ("--trials", 8, "--row", "hand-set n=3", "--processes", 1)
+    done = call("reproduce", "recent-one", *options)
+    assert done.code == 5 and "Should hold and does not: hand-set n=3" in done.err
+
+
+def test_one_known_not_to_hold_is_no_failure(call, monkeypatch) -> None:
+    row = Row("hand-set n=3", "known", "100 %", AtLeast(1.0), stands=False, note="The reason.")
+    monkeypatch.setattr(HandSet, "rows", lambda self: [row])
+    monkeypatch.setattr(HandSet, "trial", lambda self, row, seed, budget: Trial(False, 1))
+    done = call("reproduce", "recent-one", "--trials", 8, "--processes", 1)
+    text = done.out.decode()
+    assert done.code == 0 and "does not hold" in text and "The reason." in text
+
+
+def test_the_page_is_written(call, folder: Path) -> None:
+    done = call("reproduce", *QUICK, *TWO, "--page", "docs/recent-one.md")
+    text = (folder / "docs/recent-one.md").read_text()
+    assert done.code == 0 and text.startswith(f"# {named('recent-one').title}")
+    assert "hand" in text and (folder / "docs/recent-one-learning.svg").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("cerk",), "Did you mean 'cerg'"),
+        ((), "Name an experiment"),
+        (("cerg", "--row", "forgot"), "one of external-reset"),
+        (("cerg", "--trials", "0"), "--trials"),
+    ],
+)
+def test_wrong_words_are_usage_errors(call, arguments, message: str) -> None:
+    done = call("reproduce", *arguments)
+    assert done.code == 2 and message in done.err
