@@ -19,7 +19,7 @@ import click
 import numpy as np
 import torch
 
-from tidegate.kernels.cpu import host
+from tidegate.kernels.code.cpu import host
 from tidegate.kernels.engine import ReferenceEngine
 from tidegate.learn import SGD, Adam, Learner, Network, Softmax
 

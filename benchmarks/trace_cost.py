@@ -31,7 +31,7 @@ from tidegate._core.trace import Trace
 from tidegate._core.trace_files import TraceWriter, pieces
 from tidegate.forecast import BareNetwork, Prequential
 from tidegate.forecast.tracing import NetworkTracer
-from tidegate.kernels.cpu import host
+from tidegate.kernels.code.cpu import host
 from tidegate.streams import Row, StopAtBadRow
 
 UNITS, STRETCH = 64, 2_000

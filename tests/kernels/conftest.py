@@ -9,10 +9,10 @@ import llvmlite.ir as ir
 import numpy as np
 import pytest
 
-from tidegate.kernels import jit
-from tidegate.kernels.cpu import Target, flushing, host
-from tidegate.kernels.emit import DOUBLE, SINGLE, Emitter, Index, Reals
-from tidegate.kernels.vector import Vector
+from tidegate.kernels.code import jit
+from tidegate.kernels.code.cpu import Target, flushing, host
+from tidegate.kernels.code.emit import DOUBLE, SINGLE, Emitter, Index, Reals
+from tidegate.kernels.code.vector import Vector
 
 Function = Callable[..., Vector]
 

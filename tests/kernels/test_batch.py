@@ -18,15 +18,17 @@ from tidegate._core.errors import UsageError
 from tidegate.cells import GRU, LSTM, RNN, Cell, Step, both
 from tidegate.cells.functions import sigmoid, tanh
 from tidegate.cells.layer_norm_lstm import LayerNormLSTM
-from tidegate.kernels import batch, batch_reference, batch_threads
-from tidegate.kernels.batch_cell import cell_text
-from tidegate.kernels.batch_engine import Engine
-from tidegate.kernels.batch_lane import CellParts
-from tidegate.kernels.cell_plan import cell_plan
-from tidegate.kernels.cpu import APPLE_M1, NEOVERSE_N1, host, host_with_avx2
-from tidegate.kernels.jit import assembly
-from tidegate.kernels.tiles import Tiling
-from tidegate.kernels.vector import SINGLE
+from tidegate.kernels import batch
+from tidegate.kernels.batch import reference as batch_reference
+from tidegate.kernels.batch import threads as batch_threads
+from tidegate.kernels.batch.cell import cell_text
+from tidegate.kernels.batch.cell_plan import cell_plan
+from tidegate.kernels.batch.engine import Engine
+from tidegate.kernels.batch.lane import CellParts
+from tidegate.kernels.code.cpu import APPLE_M1, NEOVERSE_N1, host, host_with_avx2
+from tidegate.kernels.code.jit import assembly
+from tidegate.kernels.code.tiles import Tiling
+from tidegate.kernels.code.vector import SINGLE
 
 TOLERANCE = {np.float32: 1e-5, np.float64: 1e-11}
 
@@ -185,7 +187,8 @@ import os, sys
 from support.batch import problem
 import numpy as np
 from tidegate.cells import LSTM
-from tidegate.kernels import batch, batch_threads
+from tidegate.kernels import batch
+from tidegate.kernels.batch import threads as batch_threads
 batch_threads.SHARE_WORK = 1
 p = problem(LSTM(), 5, 4, 3, 8, np.float32)
 run = lambda: batch.forward(LSTM(), p.weights, p.x, p.hidden0, p.memory0, threads=2).hidden

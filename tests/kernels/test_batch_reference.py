@@ -12,8 +12,8 @@ import tidegate.layers.functions  # noqa: F401  (registers the torch form)
 from support.batch import problem
 from support.cells import EVERY, name
 from tidegate.calculus import derive
-from tidegate.kernels import batch_reference
-from tidegate.kernels.batch_plan import kept
+from tidegate.kernels.batch import reference as batch_reference
+from tidegate.kernels.batch.plan import kept
 
 
 def torch_layer(cell, w, x, hidden0, memory0, reset, lengths, reverse):

@@ -8,7 +8,7 @@ from support.cells import EVERY, name
 from tidegate import cells
 from tidegate.calculus.graph import ordered
 from tidegate.cells import GRU, LSTM
-from tidegate.kernels.cell_plan import cell_plan
+from tidegate.kernels.batch.cell_plan import cell_plan
 
 CELLS = [*EVERY, *(cells.named(n) for n in cells.names())]
 

@@ -10,12 +10,12 @@ import pytest
 from support.cells import ONLINE, Peephole, name
 from support.learning import STEPS, Case, Decayed, Doubled, Growing, assert_same_state
 from tidegate._core.errors import UsageError
-from tidegate.kernels import jit
-from tidegate.kernels.compiled import CompiledEngine, CompiledFrozen
-from tidegate.kernels.cpu import APPLE_M1, NEOVERSE_N1, host, host_with_avx2
+from tidegate.kernels.code import jit
+from tidegate.kernels.code.cpu import APPLE_M1, NEOVERSE_N1, host, host_with_avx2
+from tidegate.kernels.code.vector import SINGLE
 from tidegate.kernels.engine import ReferenceEngine, ReferenceFrozen
-from tidegate.kernels.online_code import OnlineCode
-from tidegate.kernels.vector import SINGLE
+from tidegate.kernels.online.compiled import CompiledEngine, CompiledFrozen
+from tidegate.kernels.online.online_code import OnlineCode
 from tidegate.learn import (
     SGD,
     Adam,

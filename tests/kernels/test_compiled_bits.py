@@ -10,8 +10,8 @@ import pytest
 
 from support.cells import ONLINE, name
 from support.learning import STEPS, Case, assert_same_state
-from tidegate.kernels.compiled import CompiledEngine
-from tidegate.kernels.hosting import Table
+from tidegate.kernels.online.compiled import CompiledEngine
+from tidegate.kernels.online.hosting import Table
 from tidegate.learn import Adam, Gaussian, Momentum, RunningAverage, Softmax
 
 BITS = [

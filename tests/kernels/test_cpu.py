@@ -8,9 +8,9 @@ import re
 import numpy as np
 import pytest
 
-from tidegate.kernels import jit
-from tidegate.kernels.cpu import APPLE_M1, HASWELL, NEOVERSE_N1, Target, host, host_with_avx2
-from tidegate.kernels.vector import DOUBLE, SINGLE
+from tidegate.kernels.code import jit
+from tidegate.kernels.code.cpu import APPLE_M1, HASWELL, NEOVERSE_N1, Target, host, host_with_avx2
+from tidegate.kernels.code.vector import DOUBLE, SINGLE
 
 AVX512 = dataclasses.replace(HASWELL, cpu="znver5", vector_bits=512)
 

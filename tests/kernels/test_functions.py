@@ -9,9 +9,9 @@ import pytest
 from mpmath import mp, mpf
 
 from tidegate.cells import functions as cell_functions
-from tidegate.kernels import functions
-from tidegate.kernels.cpu import APPLE_M1, NEOVERSE_N1, host, host_with_avx2
-from tidegate.kernels.jit import assembly
+from tidegate.kernels.code import functions
+from tidegate.kernels.code.cpu import APPLE_M1, NEOVERSE_N1, host, host_with_avx2
+from tidegate.kernels.code.jit import assembly
 
 BOUNDS = {
     "exp": (1.1, 1.1),

@@ -13,9 +13,9 @@ import llvmlite.ir as ir
 import numpy as np
 import pytest
 
-from tidegate.kernels import cpu, jit
-from tidegate.kernels.cpu import host
-from tidegate.kernels.emit import SINGLE, Emitter, Reals
+from tidegate.kernels.code import cpu, jit
+from tidegate.kernels.code.cpu import host
+from tidegate.kernels.code.emit import SINGLE, Emitter, Reals
 
 POINTER = ctypes.c_void_p
 
@@ -165,7 +165,7 @@ def test_eight_threads_build_once():
 WORKER = """
 import sys
 import numpy, ctypes
-from tidegate.kernels import jit
+from tidegate.kernels.code import jit
 sys.stdin.readline()
 library = jit.library("one", "crowd", lambda: open(sys.argv[1]).read())
 x = numpy.zeros(1, numpy.float32)

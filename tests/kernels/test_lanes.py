@@ -10,9 +10,9 @@ import pytest
 from support.cells import ONLINE, name
 from support.learning import Case, assert_same_state
 from tidegate._core.errors import UsageError
-from tidegate.kernels.compiled import CompiledEngine
-from tidegate.kernels.cpu import host, host_with_avx2
-from tidegate.kernels.lanes import Lanes
+from tidegate.kernels.code.cpu import host, host_with_avx2
+from tidegate.kernels.online.compiled import CompiledEngine
+from tidegate.kernels.online.lanes import Lanes
 from tidegate.kernels.plan import State
 from tidegate.learn import Adam, Gaussian, Logistic, Momentum, Network, RunningAverage, Softmax
 

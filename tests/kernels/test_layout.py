@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.cells import ONLINE, name
-from tidegate.kernels.layout import Layout, outputs_per_group
+from tidegate.kernels.online.layout import Layout, outputs_per_group
 from tidegate.learn import Network
 
 SIZES = st.integers(1, 20)

@@ -8,12 +8,12 @@ import llvmlite.ir as ir
 import numpy as np
 import pytest
 
-from tidegate.kernels import jit
-from tidegate.kernels.cpu import HASWELL, NEOVERSE_N1, Target, host, host_with_avx2
-from tidegate.kernels.emit import Index
-from tidegate.kernels.products import COLUMNS, FOLD, PACK, PRODUCT, write_products
-from tidegate.kernels.tiles import Tiling
-from tidegate.kernels.vector import DOUBLE, SINGLE
+from tidegate.kernels.code import jit
+from tidegate.kernels.code.cpu import HASWELL, NEOVERSE_N1, Target, host, host_with_avx2
+from tidegate.kernels.code.emit import Index
+from tidegate.kernels.code.products import COLUMNS, FOLD, PACK, PRODUCT, write_products
+from tidegate.kernels.code.tiles import Tiling
+from tidegate.kernels.code.vector import DOUBLE, SINGLE
 
 TARGETS = [host()] + [host_with_avx2()] * (host().vector_bits == 512)
 DTYPES = {np.float32: SINGLE, np.float64: DOUBLE}

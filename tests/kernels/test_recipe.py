@@ -13,12 +13,13 @@ import numpy as np
 from support.learning import Case, Decayed, Doubled
 from tidegate import cells
 from tidegate.cells import LSTM
-from tidegate.kernels import engine, jit
-from tidegate.kernels.compiled import CompiledEngine, CompiledFrozen
+from tidegate.kernels import engine
+from tidegate.kernels.code import jit
+from tidegate.kernels.code.vector import SINGLE
 from tidegate.kernels.engine import ReferenceEngine, ReferenceFrozen
-from tidegate.kernels.online_code import OnlineCode
-from tidegate.kernels.recipe import recipe
-from tidegate.kernels.vector import SINGLE
+from tidegate.kernels.online.compiled import CompiledEngine, CompiledFrozen
+from tidegate.kernels.online.online_code import OnlineCode
+from tidegate.kernels.online.recipe import recipe
 from tidegate.learn import SGD, Adam, Huber, Logistic, RunningAverage
 
 

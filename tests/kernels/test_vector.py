@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.kernels import jit
-from tidegate.kernels.cpu import APPLE_M1, HASWELL, NEOVERSE_N1, Target, host
-from tidegate.kernels.emit import DOUBLE, SINGLE, Emitter, Index, Reals, Words
-from tidegate.kernels.vector import Vector, maximum, minimum, totals
+from tidegate.kernels.code import jit
+from tidegate.kernels.code.cpu import APPLE_M1, HASWELL, NEOVERSE_N1, Target, host
+from tidegate.kernels.code.emit import DOUBLE, SINGLE, Emitter, Index, Reals, Words
+from tidegate.kernels.code.vector import Vector, maximum, minimum, totals
 
 DTYPES = (np.float32, np.float64)
 WIDTHS = (1, 4, 8, 16)

@@ -21,8 +21,8 @@ from support.layers import (
 )
 from tidegate import cells
 from tidegate.calculus import derive
-from tidegate.kernels import batch_reference
-from tidegate.kernels.batch_plan import Weights, kept
+from tidegate.kernels.batch import reference as batch_reference
+from tidegate.kernels.batch.plan import Weights, kept
 
 EVERY = cells.names()
 SCALED = {"slstm"}  # its memories are in units that pass no error; its output is in no unit

@@ -8,7 +8,7 @@ import numpy as np
 
 from tidegate.calculus import derive
 from tidegate.cells import Cell
-from tidegate.kernels.batch_plan import Weights, kept, start
+from tidegate.kernels.batch.plan import Weights, kept, start
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,11 @@ class Problem:
     errors: tuple[np.ndarray, np.ndarray, np.ndarray]
 
     def differentiable(self) -> dict[str, np.ndarray]:
-        return self.weights._asdict() | {"x": self.x, "hidden0": self.hidden0, "memory0": self.memory0}
+        return self.weights._asdict() | {
+            "x": self.x,
+            "hidden0": self.hidden0,
+            "memory0": self.memory0,
+        }
 
 
 def problem(cell: Cell, steps: int, rows: int, inputs: int, units: int, dtype, seed=0) -> Problem:

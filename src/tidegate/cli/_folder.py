@@ -17,7 +17,7 @@ from tidegate._core.errors import CheckpointError, TidegateError, UsageError
 from tidegate._core.records import SCHEMA
 from tidegate._core.whole_file import replace_file
 from tidegate.cli._options import Options
-from tidegate.kernels.cpu import host
+from tidegate.kernels.code.cpu import host
 from tidegate.learn.checkpoint import Checkpoint, load, same_or_refuse, save
 
 try:

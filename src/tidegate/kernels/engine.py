@@ -35,7 +35,7 @@ def learning(online: Online, state: State) -> Engine:
     if reference():
         return ReferenceEngine(online, state)
     # Imported here so that the reference needs no compiler.
-    from tidegate.kernels.compiled import CompiledEngine
+    from tidegate.kernels.online.compiled import CompiledEngine
 
     return CompiledEngine(online, state)
 
@@ -44,7 +44,7 @@ def frozen(online: Online, state: State) -> FrozenEngine:
     """The engine of a network that goes on from ``state`` (copied) with the weights of now."""
     if reference():
         return ReferenceFrozen(online, state)
-    from tidegate.kernels.compiled import CompiledFrozen
+    from tidegate.kernels.online.compiled import CompiledFrozen
 
     return CompiledFrozen(online, state)
 

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from tidegate.kernels.compiled import CompiledEngine
 from tidegate.kernels.engine import Engine
-from tidegate.kernels.layout import Layout
-from tidegate.kernels.machine import Machine
+from tidegate.kernels.online.compiled import CompiledEngine
+from tidegate.kernels.online.layout import Layout
+from tidegate.kernels.online.machine import Machine
 from tidegate.kernels.plan import INPUT_LIMIT, ZONES, Array, LayerPlan
 from tidegate.kernels.reference import Online, forward, see
 

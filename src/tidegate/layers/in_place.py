@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from tidegate.cells.base import Cell
-from tidegate.kernels.batch import call as batch_call
 from tidegate.kernels.batch import Weights
+from tidegate.kernels.batch import call as batch_call
 from tidegate.kernels.batch.layout import Layout
 from tidegate.layers.call import Call, Tensors
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tidegate._core.version import __version__
+from tidegate.kernels.online.recipe import graph_text
 from tidegate.kernels.plan import Array, LayerPlan, State
-from tidegate.kernels.recipe import graph_text
 from tidegate.learn.checkpoint import Checkpoint, load, same_or_refuse, save
 from tidegate.learn.learner import Learner
 
