@@ -36,6 +36,13 @@ class Kept:
     Args:
         folder: made where it is missing.
         experiment: whose trials they are.
+
+    >>> import tempfile
+    >>> from tidegate.experiments import named
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Kept(Path(folder), named("cerg")).add(Job("forget", 1, 100), Trial(False, 900))
+    ...     list(Kept(Path(folder), named("cerg")).trials)
+    [Job(row='forget', seed=1, budget=100)]
     """
 
     def __init__(self, folder: Path, experiment: Experiment) -> None:

@@ -20,7 +20,14 @@ HEADS = ("row", "solved", "95 %", "symbols (median, max)", "streams", "retest", 
 
 @dataclass(frozen=True)
 class Line:
-    """A row with its trials summed up; medians are over the trials that solved it."""
+    """A row with its trials summed up; medians are over the trials that solved it.
+
+    >>> from tidegate.experiments import named
+    >>> trials = {Job("forget", seed, 30_000): Trial(True, 700 + seed) for seed in range(3)}
+    >>> (line,) = lines(named("cerg"), trials)
+    >>> line.solved, line.median_symbols, line.verdict
+    (3, 701, 'not comparable')
+    """
 
     row: Row
     trials: int
@@ -53,6 +60,10 @@ def lines(
         experiment: whose rows they are.
         trials: by their jobs.
         shortened: the budget was less than the experiment asks, so nothing can be compared.
+
+    >>> from tidegate.experiments import named
+    >>> [line.trials for line in lines(named("cerg"), {Job("forget", 1, 9): Trial(False, 90)})]
+    [1]
     """
     by_row: dict[str, list[Trial]] = {}
     for job, trial in trials.items():
