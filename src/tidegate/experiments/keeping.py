@@ -30,8 +30,9 @@ class Job:
 class Kept:
     """The file ``trials.jsonl`` of a folder.
 
-    A line counts only for the text of the experiment that wrote it: when its file is changed, its
-    trials are run anew. A last line that was cut is passed over.
+    A line counts only for the protocol that it was made by: when an experiment's protocol, its
+    criterion or its ``trial`` is changed, trials are run anew. A last line that was cut is passed
+    over.
 
     Args:
         folder: made where it is missing.
@@ -74,6 +75,6 @@ class Kept:
 
 
 def _version(experiment: Experiment) -> str:
-    """Of the experiment's own file: other files may change what it says, not what it asks."""
-    text = Path(inspect.getfile(type(experiment))).read_bytes()
-    return hashlib.sha256(text).hexdigest()[:16]
+    """Of what is asked, in words and in code, and of no other prose."""
+    parts = (experiment.protocol, experiment.criterion, inspect.getsource(type(experiment).trial))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
