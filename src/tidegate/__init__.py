@@ -16,6 +16,7 @@ from tidegate._core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from tidegate import (
+        bench,
         calculus,
         cells,
         datasets,
@@ -37,17 +38,21 @@ if TYPE_CHECKING:
         TidegateError,
         UsageError,
     )
+    from tidegate.forecast import Forecaster, KeyedForecasters
     from tidegate.learn import Learner, Network
 
 __all__ = [
     "CheckpointError",
     "DataError",
     "DivergedError",
+    "Forecaster",
+    "KeyedForecasters",
     "Learner",
     "MissingExtraError",
     "Network",
     "TidegateError",
     "UsageError",
+    "bench",
     "calculus",
     "cells",
     "datasets",
@@ -66,6 +71,8 @@ _HOMES = {
     "CheckpointError": "tidegate._core.errors",
     "DataError": "tidegate._core.errors",
     "DivergedError": "tidegate._core.errors",
+    "Forecaster": "tidegate.forecast",
+    "KeyedForecasters": "tidegate.forecast",
     "Learner": "tidegate.learn",
     "MissingExtraError": "tidegate._core.errors",
     "Network": "tidegate.learn",

@@ -13,7 +13,7 @@ from tidegate._core.discovery import members
 FAMILIES = {
     "cells": ("Cell", {"base", "functions", "laws"}),
     "tasks": ("Task", {"arrays", "automaton", "base", "criterion", "randomness"}),
-    "datasets": ("Dataset", {"base"}),
+    "datasets": ("Dataset", {"base", "packages"}),
 }
 
 

@@ -21,6 +21,7 @@ REACH = 128  #: steps back at which a shift may have begun
 LEAST = 6  #: steps that must have been seen of it
 THRESHOLD = 4.6  #: standard deviations of the likelihood ratio
 AFTER = 0.8  #: and of that part of it which the first step had no share in
+AGREED = 0.4  #: share of a shift that three of four of its steps must show
 CAP = 8.0  #: standard deviations that one step counts for
 LARGEST = 1e60  #: whose fourth power is a number
 WARMUP = 100  #: steps before any can begin a shift
@@ -96,7 +97,8 @@ class ShiftDetector(Part):
         self.count += 1
         self.since += self.count > WARMUP
         # What may yet turn out to be a shift must not move the level it is a shift from.
-        self._learn_level(value if self.since <= REACH else float(self.values[-1]))
+        if shift is None:
+            self._learn_level(value if self.since <= REACH else float(self.values[-1]))
         self.values[1:] = self.values[:-1].copy()
         self.values[0] = value
         return shift
@@ -119,7 +121,8 @@ class ShiftDetector(Part):
             self.residuals[0] = residual / usual
         self._learn_whitening(past, now)
         self._learn_spread(residual)
-        return value, None if self.since < LEAST else self._settled(usual)
+        shift = None if self.since < LEAST else self._settled(usual)
+        return (value, None) if shift is None else (float(self.raw[0]), shift)
 
     def _learn_whitening(self, past: Floats, now: float) -> None:
         self.size.update(now)
@@ -153,11 +156,14 @@ class ShiftDetector(Part):
             return None
         place = best + LEAST - 1
         size = float(sums[place] / norms[place]) * usual
-        plain = float(np.median(self.raw[: place + 1])) - self.level
+        apart = np.sort(self.raw[: place + 1] - self.level) * np.sign(size)
+        if apart[(place + 1) // 4 if size > 0 else -1 - (place + 1) // 4] < AGREED * abs(size):
+            return None  # a few wild steps at the end: wait
+        plain = float(np.median(apart)) * np.sign(size)
         if abs(plain) > CAP * usual:  # cut residuals tell too little of it
             size = plain
             self.values[: place + 1] = self.raw[: place + 1]
         self.level += size
         self.residuals[:] = 0.0
         self.since, self.weight = 0, place + 1
-        return Shift(place + 1, size, float(abs(ratios[best])))
+        return Shift(place + 1, float(size), float(abs(ratios[best])))
