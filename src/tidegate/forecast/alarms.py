@@ -21,7 +21,8 @@ REACH = 128  #: steps back at which a shift may have begun
 LEAST = 6  #: steps that must have been seen of it
 THRESHOLD = 4.6  #: standard deviations of the likelihood ratio
 AFTER = 0.8  #: and of that part of it which the first step had no share in
-AGREED = 0.4  #: share of a shift that three of four of its steps must show
+AGREED = 0.2  #: share of a shift that three of four of its steps must show
+SPIKE = 3  #: wild steps in a row that are no spike any more
 CAP = 8.0  #: standard deviations that one step counts for
 LARGEST = 1e60  #: whose fourth power is a number
 WARMUP = 100  #: steps before any can begin a shift
@@ -118,11 +119,15 @@ class ShiftDetector(Part):
             value += residual - wild if residual != wild else 0.0
             now = value - self.level
             self.residuals[1:] = self.residuals[:-1].copy()
-            self.residuals[0] = residual / usual
+            self.residuals[0] = min(max(residual / usual, -CAP), CAP)
         self._learn_whitening(past, now)
         self._learn_spread(residual)
-        shift = None if self.since < LEAST else self._settled(usual)
+        shift = None if self.since < LEAST or self._may_be_spike() else self._settled(usual)
         return (value, None) if shift is None else (float(self.raw[0]), shift)
+
+    def _may_be_spike(self) -> bool:
+        """Whether the newest step is wild, and those right before it were not."""
+        return bool(abs(self.residuals[0]) >= CAP > np.abs(self.residuals[1:SPIKE]).min())
 
     def _learn_whitening(self, past: Floats, now: float) -> None:
         self.size.update(now)
