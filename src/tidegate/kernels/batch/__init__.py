@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from tidegate.cells.base import Cell
 from tidegate.kernels.batch import call as batch_call
 from tidegate.kernels.batch import reference as batch_reference
-from tidegate.kernels.batch.forward import INACTIVE, RESET
+from tidegate.kernels.batch.forward_code import INACTIVE, RESET
 from tidegate.kernels.batch.layout import Layout
 from tidegate.kernels.batch.packing import address
 from tidegate.kernels.batch.plan import Array, Forward, Gradients, Saved, Weights, check
 from tidegate.kernels.code.cpu import Target
-from tidegate.kernels.engine import reference
+from tidegate.kernels.engine import reference as reference_wanted
 
 __all__ = ["Forward", "Gradients", "Saved", "Weights", "backward", "forward"]
 
@@ -65,7 +65,7 @@ def forward(
     >>> run.hidden.shape, backward(run.saved, np.ones((4, 1, 3)), None, None).weights.input.shape
     ((4, 1, 3), (9, 2))
     """
-    if reference():
+    if reference_wanted():
         return batch_reference.forward(
             cell, weights, x, hidden0, memory0, reset=reset, lengths=lengths, reverse=reverse,
             saving=saving, trace=trace,
@@ -120,7 +120,7 @@ def backward(
         d_last_hidden: (Q, B, H). d_last_memory: (K, B, H).
         needs_x: whether the gradient by x is wanted.
     """
-    if reference():
+    if reference_wanted():
         return batch_reference.backward(
             saved, d_hidden, d_last_hidden, d_last_memory, needs_x=needs_x
         )

@@ -62,7 +62,7 @@ def forward_at(
         state, memory: every block of them; the output is ``state[1:]``, in reverse ``state[:-1]``,
             unless there are flags.
         saved: values for the way back and gates, or 0. shown: what only a trace shows, or 0.
-        flags: (T, B) bytes, ``batch.forward.RESET`` and ``INACTIVE``, or 0; with flags the output
+        flags: (T, B) bytes, ``forward_code.RESET`` and ``INACTIVE``, or 0; with flags the output
             (T, B, Q * H) and the memories after each step (T, B, K * H) have arrays of their own.
     """
     space = layout.forward_shelf.take()

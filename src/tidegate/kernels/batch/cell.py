@@ -1,7 +1,7 @@
 """A cell's pointwise code for whole sequences: one step of some rows and blocks, and its way back.
 
-The loops and products around it are the same for every cell (``batch.forward``,
-``batch.backward``) and call these functions by address.
+The loops and products around it are the same for every cell (``batch.forward_code``,
+``batch.backward_code``) and call these functions by address.
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ from functools import cache, cached_property
 import llvmlite.ir as ir  # type: ignore[import-untyped]
 
 from tidegate.cells.base import Cell
-from tidegate.kernels.batch.backward import write_backward
+from tidegate.kernels.batch.backward_code import write_backward
 from tidegate.kernels.batch.cell import cell_text
 from tidegate.kernels.batch.cell_plan import CellPlan, cell_plan
-from tidegate.kernels.batch.forward import write_forward
+from tidegate.kernels.batch.forward_code import write_forward
 from tidegate.kernels.batch.lane import CellParts
 from tidegate.kernels.batch.sheet import Sheet
 from tidegate.kernels.code import jit

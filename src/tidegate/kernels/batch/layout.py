@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.kernels.batch.backward import JOB
+from tidegate.kernels.batch.backward_code import JOB
 from tidegate.kernels.batch.cell import CELL_FUNCTIONS
 from tidegate.kernels.batch.packing import address, backward_packs, forward_packs
 from tidegate.kernels.batch.plan import Saved, Weights, check, start, wrong
@@ -210,7 +210,7 @@ class Layout:
 
     @cached_property
     def jobs(self) -> Words:
-        """One row for every slot and what fed it; see :data:`batch.backward.JOB`."""
+        """One row for every slot and what fed it; see :data:`batch.backward_code.JOB`."""
         plan, eq, stride = self.engine.plan, self.size.eq, self.size.rows * self.size.width
         gates = [plan.gates.index(eq.second_product[s]) for s in plan.second]
         feeds = [(s, "hidden", "state", self.size.reverse * stride, stride) for s in plan.first]

@@ -9,7 +9,7 @@ levels, so that their error stays small over any length: within a chunk in regis
 from __future__ import annotations
 
 from tidegate.kernels.batch.carry import carried_blocks, give_errors, take_errors
-from tidegate.kernels.batch.forward import INACTIVE, RESET
+from tidegate.kernels.batch.forward_code import INACTIVE, RESET
 from tidegate.kernels.batch.lane import BACK
 from tidegate.kernels.batch.rows import clear_blocks, copy_blocks
 from tidegate.kernels.batch.sheet import Sheet, call_known
