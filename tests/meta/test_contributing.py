@@ -32,13 +32,13 @@ def skeleton(title: str, folder: Path = Path()) -> ModuleType:
 
 
 def test_the_cell_has_derivatives() -> None:
-    cell = skeleton("A cell").Coupled()
+    cell = skeleton("A cell").OpenLSTM()
     assert isinstance(cell, Cell)
     assert derive(cell)
 
 
 def test_the_task_is_solved_by_its_oracle_and_can_be_cut() -> None:
-    task = skeleton("A task").Parity()
+    task = skeleton("A task").Majority()
     assert isinstance(task, Task)
     whole, _ = task.block(task.start(seed=1), 100)
     head, state = task.block(task.start(seed=1), 37)
