@@ -139,6 +139,19 @@ def test_no_error_flows_through_a_trace():
             assert not any(value.requires_grad for value in getattr(trace, part).values()), part
 
 
+@pytest.mark.parametrize("name", cells.names())
+def test_as_arrays_it_is_a_trace(name):
+    layer, x = made(name, torch.float32), sequences(dtype=torch.float32)
+    trace = traced(layer, x, None, reset=flags())
+    arrays = trace.numpy()
+    assert (arrays.steps, arrays.rows, arrays.units) == (7, 4, 5)
+    assert arrays.reset.sum() == flags().sum() and arrays.meta.cell == repr(layer.cell)
+    for part in PARTS:
+        for key, value in getattr(arrays, part).items():
+            np.testing.assert_array_equal(value, getattr(trace, part)[key].numpy())
+    assert set(arrays.gates) == set(trace.gates) and set(arrays.memory) == set(trace.memory)
+
+
 def test_a_cell_without_memory_has_gates_and_hidden_values_only():
     _, _, trace = Recurrent("rnn", 3, 4)(torch.randn(6, 2, 3), trace=True)
     assert trace.log_retention == {} and trace.memory == {} and trace.hidden["h"].shape == (6, 2, 4)

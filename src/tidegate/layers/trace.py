@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import torch
 from torch import Tensor
 
+from tidegate._core.trace import Meta, Trace
 from tidegate.calculus import derive
 from tidegate.cells.base import Cell
 from tidegate.layers.direction import Record
@@ -75,6 +76,21 @@ class LayerTrace:
     def retention_sign(self) -> Mapping[str, Tensor]:
         """+1 or -1, only where it can change."""
         return self._evaluated("retention_sign")
+
+    def numpy(self) -> Trace:
+        """The same as arrays, for whatever reads a memory; retention of memories that are read."""
+        read = self.memory
+        parts = {
+            "log_retention": {n: v for n, v in self.log_retention.items() if n in read},
+            "retention_sign": {n: v for n, v in self.retention_sign.items() if n in read},
+            "memory": read, "hidden": self.hidden, "gates": self.gates, "slots": self.slots,
+        }  # fmt: skip
+        arrays = {
+            part: {name: value.detach().cpu().numpy() for name, value in named.items()}
+            for part, named in parts.items()
+        }
+        meta = Meta(cell=repr(self.cell), sizes={"units": self.unit.shape[1]})
+        return Trace(**arrays, reset=self.reset.cpu().numpy(), meta=meta)
 
     @torch.no_grad()
     def _evaluated(self, what: str) -> dict[str, Tensor]:
