@@ -62,7 +62,7 @@ class Forecaster(Part):
     """
 
     learned = (
-        "rows", "first_seconds", "history", "looks", "finder", "core", "scale", "conformal",
+        "rows", "first_seconds", "history", "looks", "finders", "core", "scale", "conformal",
         "detector", "horizons",
     )  # fmt: skip
 
@@ -87,7 +87,7 @@ class Forecaster(Part):
         self.rows, self.looks, self.first_seconds = 0, 0, nan
         self.grid: Grid | None = None
         self.history: Floats = np.full((HISTORY, 2 + inputs), nan)
-        self.finder = PeriodFinder()
+        self.finders = [PeriodFinder()]
         self.detector = ShiftDetector()
         self.conformal = Conformal(levels)
         self._asked: Asked | None = None
@@ -231,6 +231,8 @@ class Forecaster(Part):
         step, now = float(state["grid.step"]), float(state["grid.now"])
         grid = Grid(step, self._zone) if isfinite(step) else None
         self._settle(grid, [int(p) for p in state["periods"]])
+        self.finders = [] if grid else [PeriodFinder()]
+        self.history = np.empty(state["history"].shape)
         super().restore(state)
         if self.grid is not None:
             self.grid.advance(now)
@@ -370,8 +372,8 @@ class Forecaster(Part):
             return
         self.history[1:] = self.history[:-1].copy()
         self.history[0] = (nan if seconds is None else seconds, value, *inputs)
-        if seconds is None:
-            self.finder.update(value)
+        for finder in self.finders:
+            finder.update(value)
         self._look(seconds)
 
     def _look(self, seconds: float | None) -> None:
@@ -385,7 +387,7 @@ class Forecaster(Part):
         elif seconds is None and self.rows <= LAST_LOOK:
             if self.rows >= FIRST_LOOK * LOOK_AGAIN**self.looks:
                 self.looks += 1
-                periods = self.finder.periods()
+                periods = self.finders[0].periods()
                 if periods and periods != self.periods:
                     self._teach(None, periods)
 
@@ -400,6 +402,8 @@ class Forecaster(Part):
             self.reach(known)
             self._meet(value, np.array(inputs), known)
         self.rows = rows
+        if grid is not None:  # from here on times tell everything
+            self.finders, self.history = [], self.history[:1].copy()
 
     def _bounded(self, value: float) -> float:
         return float(max(value, self._least))

@@ -40,7 +40,7 @@ class Ridge(Part):
 
     def __init__(self, inputs: int, keep: float, ridge: float, width: float = 1.0) -> None:
         self._keep, self._width = keep, width
-        self._ridge: Floats = ridge * np.eye(inputs)
+        self._ridge = ridge
         self.gram: Floats = np.zeros((inputs, inputs))
         self.moment: Floats = np.zeros(inputs)
         self.weights: Floats = np.zeros(inputs)
@@ -61,7 +61,8 @@ class Ridge(Part):
         self.gram += weighted[:, None] * x
         self.moment *= self._keep
         self.moment += weighted * y
-        normal: Floats = self.gram + self._ridge
+        normal = self.gram.copy()
+        normal.flat[:: len(x) + 1] += self._ridge
         self.weights = np.asarray(np.linalg.solve(normal, self.moment), np.float64)
 
     def loosen(self, share: float) -> None:
