@@ -25,12 +25,13 @@ def gates(seed: int, steps: int = 60, units: int = 4) -> np.ndarray:
 
 
 @given(seeds)
-def test_the_score_is_the_formula_over_the_steps_before(seed: int) -> None:
+def test_the_score_is_the_formula_over_the_steps_so_far(seed: int) -> None:
     f = gates(seed)
     scores = memory.forget_score(gates_only(f))[:, 0]
+    assert (scores[:2] == 0).all()
     for t in range(2, len(f)):
-        past = 1 - f[:t]
-        skew = np.maximum(stats.skew(past), 0) if t > 2 else np.zeros(4)
+        past = 1 - f[: t + 1]
+        skew = np.maximum(stats.skew(past), 0)
         weight = skew / skew.sum() if skew.sum() > 1e-12 else np.zeros(4)
         expected = weight @ ((1 - f[t] - past.mean(0)) / past.std(0))
         assert scores[t] == pytest.approx(expected, rel=1e-6, abs=1e-6)
@@ -82,6 +83,52 @@ def test_units_that_never_change_have_no_say() -> None:
     events = memory.forget_events(gates_only(f), threshold=3.0)
     assert [event.step for event in events] == [100, 150, 200, 250]
     assert all(event.excess >= 3 and event.row == 0 for event in events)
+
+
+RARE = np.arange(250, 5000, 500)
+
+
+def nearly_constant(units: int, noise: float) -> np.ndarray:
+    """Gates of 0.99 that all close at ``RARE``."""
+    f = 0.99 + noise * np.random.default_rng(units).normal(size=(5000, units))
+    f[RARE] = 0.05
+    return f
+
+
+def test_every_closing_of_a_constant_gate_is_an_event_and_nothing_else() -> None:
+    events = memory.forget_events(gates_only(nearly_constant(1, 0.0)))
+    assert [event.step for event in events] == RARE.tolist()
+
+
+@pytest.mark.parametrize("units", [1, 8])
+@pytest.mark.parametrize("noise", [1e-9, 1e-4])
+def test_after_its_first_closing_noise_of_a_gate_is_no_event(units: int, noise: float) -> None:
+    steps = [e.step for e in memory.forget_events(gates_only(nearly_constant(units, noise)))]
+    assert [step for step in steps if step >= RARE[0]] == RARE.tolist()
+
+
+def test_one_unit_that_closes_among_noisy_ones_is_heard() -> None:
+    f = nearly_constant(8, 1e-4)
+    f[:, 1:] = np.random.default_rng(0).uniform(0.7, 0.9, (5000, 7))
+    steps = [e.step for e in memory.forget_events(gates_only(f))]
+    assert set(RARE) <= set(steps)
+    assert [step for step in steps if step >= RARE[1]] == RARE[1:].tolist()
+
+
+def test_a_wild_start_hides_no_later_closing() -> None:
+    f = nearly_constant(1, 1e-4)
+    f[:5, 0] = [0.3, 0.30001, 0.9, 0.1, 0.6]
+    assert set(RARE) <= {event.step for event in memory.forget_events(gates_only(f))}
+
+
+@given(seeds)
+def test_no_score_and_no_excess_is_beyond_samuelsons_bound(seed: int) -> None:
+    scores = memory.forget_score(gates_only(gates(seed)))[:, 0]
+    most = np.sqrt(np.arange(len(scores))) * (1 + 1e-9)
+    assert (abs(scores) <= most).all()
+    detector = memory.EventDetector(warmup=2)
+    excess = np.array([float(detector.update(score)[1]) for score in scores])
+    assert (abs(excess) <= most).all()
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=60))

@@ -1,4 +1,11 @@
-"""The list of a layer's forget events: where a score rises out of what it was so far."""
+"""The list of a layer's forget events: where a score rises out of what it was so far.
+
+    excess_t = (E_t - mean) / s,  mean and standard deviation s of E_1 ... E_t
+
+There is an event where the excess rises to a threshold. Step t is one of those averaged, as in the
+score itself: excess_t <= sqrt(t - 1), whatever was before. So the first closing of a constant gate
+is an event, and no early score is so large that later ones are small beside it.
+"""
 
 from __future__ import annotations
 
@@ -43,13 +50,13 @@ class EventDetector:
     """Where a score rises to its running mean + ``threshold`` standard deviations.
 
     Args:
-        threshold: in standard deviations of the scores before.
+        threshold: in standard deviations of the scores so far; t steps reach sqrt(t - 1) at most.
         warmup: steps that only teach the statistics.
 
     Raises:
         UsageError: ``warmup`` is below 2.
 
-    >>> detector = EventDetector(threshold=3.0, warmup=4)
+    >>> detector = EventDetector(threshold=2.0, warmup=4)
     >>> [bool(detector.update(score)[0]) for score in (0.0, 1.0, 0.0, 1.0, 0.0, 9.0, 9.0, 0.0)]
     [False, False, False, False, False, True, False, False]
     """
@@ -64,13 +71,12 @@ class EventDetector:
     def update(self, score: Array | float) -> tuple[NDArray[np.bool_], Floats]:
         """Whether there is an event, and the excess, of scores (...) at one step."""
         value = np.asarray(score, np.float64)
-        excess = np.zeros(value.shape)
-        if self._moments.count >= self._warmup:
-            excess = self._moments.standardised(value)
-        above = np.asarray(excess >= self._threshold) & (self._moments.count >= self._warmup)
+        self._moments.add(value)
+        taught = self._moments.count > self._warmup
+        excess = self._moments.standardised(value) if taught else np.zeros(value.shape)
+        above = taught & np.asarray(excess >= self._threshold)
         rises = above & ~np.asarray(self._above)
         self._above = above
-        self._moments.add(value)
         return rises, excess
 
 

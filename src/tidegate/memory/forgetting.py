@@ -6,9 +6,14 @@
     loss           D_t = sum_k (1 - f_kt) |m_k,t-1|        the layer, in units of the memory
     forget score   E_t = sum_k w_k ((1 - f_kt) - m_k) / s_k,  w_k = max(skew_k, 0) / sum
 
-with mean m_k, standard deviation s_k and skewness of 1 - f_k over the steps *before* t. The score
-is the default: units that close seldom and then sharply count most, and nothing ahead of t is
-looked at. At a reset it is what the gates do themselves that counts.
+with mean m_k, standard deviation s_k and skewness of 1 - f_k over the steps from the first *to* t.
+The score is the default: units that close seldom and then sharply count most, and nothing ahead of
+t is looked at. At a reset it is what the gates do themselves that counts.
+
+Step t is one of the n that are averaged, so that |(1 - f_kt) - m_k| <= s_k sqrt(n - 1) (Samuelson,
+"How deviant can you be?", 1968): the first closing of a gate that has hardly moved scores
+sqrt(n - 1). Against the steps before it alone it would score without bound, or, had the gate not
+moved at all, nothing.
 """
 
 from __future__ import annotations
@@ -24,14 +29,14 @@ __all__ = ["ForgetScore", "closing", "forget_score", "halvings", "loss", "mean_c
 
 
 class ForgetScore:
-    """E_t online: each call takes one step's closing and knows the steps before only.
+    """E_t online: each call takes one step's closing and knows what has been so far.
 
     Its state is a few numbers a unit; feed it the next block of a stream and it goes on.
 
     >>> score = ForgetScore()
     >>> rare = [0.1, 0.1, 0.1, 0.9, 0.1, 0.1, 0.9]
     >>> [round(float(score.update(np.array([share]))), 1) for share in rare]
-    [0.0, 0.0, 0.0, 0.0, -0.6, -0.5, 2.2]
+    [0.0, 0.0, 0.0, 1.7, -0.5, -0.4, 1.6]
     """
 
     def __init__(self) -> None:
@@ -39,13 +44,7 @@ class ForgetScore:
 
     def update(self, closing: Array) -> Floats:
         """E_t of closing (..., units); 0 while no unit has a skew above 0 yet."""
-        score = self._score(np.asarray(closing, np.float64))
         self._moments.add(closing)
-        return score
-
-    def _score(self, closing: Floats) -> Floats:
-        if self._moments.count < 2:
-            return np.zeros(closing.shape[:-1])
         weight = np.maximum(self._moments.skew, 0.0)
         total = weight.sum(axis=-1)
         excess = self._moments.standardised(closing)
@@ -96,11 +95,11 @@ def loss(trace: Trace, memory: str | None = None) -> Floats:
 
 
 def forget_score(trace: Trace, memory: str | None = None) -> Floats:
-    """E_t of every step (steps, rows), each from the steps before it.
+    """E_t of every step (steps, rows), each from the steps up to it.
 
     >>> f = np.where(np.arange(100) % 10 == 9, 0.1, 0.9).reshape(100, 1, 1)
     >>> np.flatnonzero(forget_score(Trace(log_retention={"c": np.log(f)}))[:, 0] > 2)[:3]
-    array([19, 29, 39])
+    array([ 9, 19, 29])
     """
     score = ForgetScore()
     return np.stack([score.update(step) for step in closing(trace, memory)])
