@@ -117,7 +117,7 @@ def test_one_unit_that_closes_among_noisy_ones_is_heard() -> None:
 
 def test_a_wild_start_hides_no_later_closing() -> None:
     f = nearly_constant(1, 1e-4)
-    f[:5, 0] = [0.3, 0.30001, 0.9, 0.1, 0.6]
+    f[:4, 0] = [0.99, 0.99, 0.98999, 0.01]
     assert set(RARE) <= {event.step for event in memory.forget_events(gates_only(f))}
 
 

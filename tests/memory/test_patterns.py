@@ -87,6 +87,29 @@ def test_the_answer_comes_with_its_evidence() -> None:
         assert pattern.evidence.between_events == pytest.approx(half_lives.between_events[unit])
 
 
+def test_a_step_that_keeps_nothing_is_a_burst_like_any_other() -> None:
+    f = np.full((STEPS, 1, 3), 0.999)
+    f[[100, 350, 900], 0, 0] = 0.0
+    f[:, 0, 1] = 0.0
+    f[np.random.default_rng(0).random(STEPS) < 0.2, 0, 2] = 0.0
+    found = memory.patterns(leaky(f, np.ones(f.shape)))
+    assert [pattern.kind for pattern in found] == ["bursts", "none", "none"]
+    assert found[0].words() == (
+        "lets go in bursts: half-life 692.8 steps between events, none with them; "
+        "100% of the loss in 5% of the steps"
+    )
+    zeros = int((f[:, 0, 2] == 0).sum())
+    assert found[2].evidence.loss_in_few == pytest.approx(0.05 * STEPS / zeros)
+    assert [pattern.evidence.spread for pattern in found] == [1.0, 1.0, np.inf]
+    assert found[1].evidence.loss_in_few == pytest.approx(0.05)
+
+
+def test_a_gate_that_closes_fully_each_day_is_periodic() -> None:
+    f = np.where(clock % 24 == 5, 0.0, 0.97)[:, None, None]
+    (pattern,) = memory.patterns(leaky(f, np.ones(f.shape)))
+    assert (pattern.kind, pattern.evidence.period) == ("periodic", 24)
+
+
 def test_resets_are_left_out_and_short_traces_refused() -> None:
     rng = np.random.default_rng(1)
     reset = (clock % 100 == 99)[:, None]

@@ -13,6 +13,7 @@ given with the answer.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, isnan
 
 import numpy as np
 
@@ -38,9 +39,10 @@ class Evidence:
 
     Attributes:
         between_events: half-life from the median log-retention, in steps; inf forever, NaN none.
-        effective: half-life from the mean log-retention.
+        effective: half-life from the mean log-retention; NaN too where one step keeps nothing.
         least_kept: smallest |R| of a step.
-        loss_in_few: share of the log-loss in the 5 % of steps that lose most.
+        loss_in_few: share of the log-loss in the 5 % of steps that lose most. Where steps keep
+            nothing, their equally infinite losses are all of it.
         period: of the gate, in steps; 0 where it has none.
         repeats: the gate's autocorrelation at that period.
         spread: 90 % quantile of log-retention over its 10 % quantile (1 is a constant gate).
@@ -79,11 +81,12 @@ class Pattern:
     def words(self) -> str:
         """The answer as a sentence."""
         e = self.evidence
+        effective = "none" if isnan(e.effective) else f"{e.effective:.4g}"
         return {
             "keeps": f"keeps: half-life {e.effective:.4g} steps, no step keeps less than "
             f"{e.least_kept:.0%}",
             "bursts": f"lets go in bursts: half-life {e.between_events:.4g} steps between events, "
-            f"{e.effective:.4g} with them; {e.loss_in_few:.0%} of the loss in 5% of the steps",
+            f"{effective} with them; {e.loss_in_few:.0%} of the loss in 5% of the steps",
             "periodic": f"periodic: every {e.period} steps, autocorrelation {e.repeats:.2f}",
             "filters": f"filters noise: steady half-life of {e.effective:.4g} steps, writes "
             f"correlated by {e.write_correlation:.2f}",
@@ -120,7 +123,8 @@ def _kind(e: Evidence) -> str:
         return "keeps"
     if e.period:
         return "periodic"
-    if e.between_events >= 2 * e.effective and e.loss_in_few >= MOST and e.least_kept <= 0.5:
+    apart = e.between_events >= 2 * e.effective or (e.between_events > 0 and e.least_kept == 0)
+    if apart and e.loss_in_few >= MOST and e.least_kept <= 0.5:
         return "bursts"
     short = 1.0 < e.effective < LONG
     if short and e.spread <= STEADY and abs(e.write_correlation) <= NOISE:
@@ -131,20 +135,35 @@ def _kind(e: Evidence) -> str:
 def _evidence(path: DirectPath, row: int, unit: int, own: Floats) -> Evidence:
     kept = path.log_kept[own, row, unit]
     losses = np.sort(-kept)[::-1]
-    few = max(1, round(FEW * len(losses)))
-    total = losses.sum()
     period, repeats = _period(np.exp(kept))
-    low, high = np.quantile(-kept, [0.1, 0.9])
     return Evidence(
         between_events=float(half_life_from_log_retention(np.median(kept))),
         effective=float(half_life_from_log_retention(kept.mean())),
         least_kept=float(np.exp(kept.min())),
-        loss_in_few=float(losses[:few].sum() / total) if total > 0 else 0.0,
+        loss_in_few=_share_of_few(losses),
         period=period,
         repeats=repeats,
-        spread=float(high / low) if low > 0 else float("inf"),
+        spread=_spread(losses),
         write_correlation=_neighbours(path.write[1:, row, unit][own[1:]]),
     )
+
+
+def _share_of_few(losses: Floats) -> float:
+    """Of the sum of falling ``losses`` in the first of them; infinite ones weigh the same."""
+    if np.isposinf(losses[0]):
+        losses = np.isposinf(losses).astype(np.float64)
+    few = max(1, round(FEW * len(losses)))
+    total = losses.sum()
+    return float(losses[:few].sum() / total) if total > 0 else 0.0
+
+
+def _spread(losses: Floats) -> float:
+    """90 % over 10 % quantile of falling ``losses``: two of them, for infinities have no middle."""
+    tenth = len(losses) // 10
+    high, low = float(losses[tenth]), float(losses[-1 - tenth])
+    if high == low:
+        return 1.0
+    return high / low if low > 0 else inf
 
 
 def _neighbours(writes: Floats) -> float:

@@ -130,8 +130,7 @@ class Study:
         enough = int((~self.trace.reset).sum()) >= LEAST_FOR_PATTERNS
         if not enough or not self.trace.memory:
             return []
-        with np.errstate(invalid="ignore"):  # a step that keeps nothing loses infinitely much
-            return patterns(self.trace, 0, self.memory)
+        return patterns(self.trace, 0, self.memory)
 
     @cached_property
     def score(self) -> Floats:
