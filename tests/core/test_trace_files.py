@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidegate._core import trace_files
 from tidegate._core.errors import DataError, UsageError
 from tidegate._core.trace import Meta, Trace
-from tidegate._core.trace_files import TraceWriter, cut, pieces, read_trace
+from tidegate._core.trace_files import TraceWriter, cut, newest_first, pieces, read_trace
 
 
 def recording(steps: int, start: int = 0) -> Trace:
@@ -52,6 +53,58 @@ def test_what_was_written_comes_back_to_the_bit(tmp_path: Path) -> None:
     same(read_trace(tmp_path / "trace"), trace)
     same(read_trace(tmp_path / "trace", 40, 70), trace.part(40, 70))
     assert [piece.steps for piece in pieces(tmp_path / "trace")] == [32, 32, 32, 4]
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """First steps of the pieces that are opened, in order."""
+    starts: list[int] = []
+    read = trace_files._read
+
+    def counting(path: Path) -> Trace:
+        starts.append(int(path.stem))
+        return read(path)
+
+    monkeypatch.setattr(trace_files, "_read", counting)
+    return starts
+
+
+@pytest.mark.parametrize(
+    ("first", "stop", "wanted"),
+    [
+        (40, 70, [32, 64]), (32, 64, [32]), (31, 33, [0, 32]), (0, 1, [0]), (95, None, [64, 96]),
+        (96, None, [96]), (0, None, [0, 32, 64, 96]),
+    ],
+)  # fmt: skip
+def test_only_pieces_in_the_range_are_opened(
+    tmp_path: Path, opened: list[int], first: int, stop: int | None, wanted: list[int]
+) -> None:
+    trace = recording(100)
+    with TraceWriter(tmp_path, piece=32) as writer:
+        writer.write(trace)
+    same(read_trace(tmp_path, first, stop), trace.part(first, 100 if stop is None else stop))
+    assert opened == wanted
+
+
+def test_a_range_over_a_gap_or_past_the_end(tmp_path: Path, opened: list[int]) -> None:
+    with TraceWriter(tmp_path, piece=10) as writer:
+        writer.write(recording(10))
+        writer.write(recording(10, start=20))
+    assert [piece.meta.start for piece in pieces(tmp_path, 12, 18)] == [0]
+    with pytest.raises(DataError, match="none of those asked for"):
+        read_trace(tmp_path, 12, 18)
+    with pytest.raises(DataError, match="none of those asked for"):
+        read_trace(tmp_path, 50)
+
+
+def test_the_newest_pieces_come_first_and_no_more_than_asked_for(
+    tmp_path: Path, opened: list[int]
+) -> None:
+    with TraceWriter(tmp_path, piece=10) as writer:
+        writer.write(recording(95))
+    newest = newest_first(tmp_path)
+    assert [next(newest).steps, next(newest).steps] == [5, 10]
+    assert opened == [90, 80]
 
 
 def test_one_row_a_step_and_lists_of_fixed_size(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,7 +19,7 @@ import numpy as np
 from tidegate._core.errors import DataError, UsageError
 from tidegate._core.trace import PARTS, Array, Meta, Trace, joined
 
-__all__ = ["TraceWriter", "cut", "pieces", "read_trace"]
+__all__ = ["TraceWriter", "cut", "newest_first", "pieces", "read_trace"]
 
 PIECE = 65_536  #: steps in a piece, unless a save closes it before
 OPEN = ".part"
@@ -109,13 +110,38 @@ class TraceWriter:
         return self._folder / f"{self._first:015d}.parquet{ending}"
 
 
-def pieces(folder: Path) -> Iterator[Trace]:
+def pieces(folder: Path, first: int = 0, stop: int | None = None) -> Iterator[Trace]:
     """The closed pieces in order, one at a time, in the memory of one piece.
+
+    Only those that can hold steps numbered ``first`` to below ``stop`` are opened; their names say
+    which.
+
+    Raises:
+        DataError: a piece cannot be read.
+
+    >>> import tempfile
+    >>> trace = Trace(memory={"c": np.zeros((100, 1, 2), np.float32)})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with TraceWriter(Path(folder), piece=30) as writer:
+    ...         writer.write(trace)
+    ...     [part.meta.start for part in pieces(Path(folder), 40, 61)]
+    [30, 60]
+    """
+    paths = _closed(folder)
+    starts = [int(path.stem) for path in paths]
+    ends = [*starts, inf][1:]  # what follows begins where a piece ends, or later
+    for path, start, end in zip(paths, starts, ends, strict=True):
+        if first < end and (stop is None or start < stop):
+            yield _read(path)
+
+
+def newest_first(folder: Path) -> Iterator[Trace]:
+    """The closed pieces from the last to the first, each opened when it is asked for.
 
     Raises:
         DataError: a piece cannot be read.
     """
-    for path in _closed(folder):
+    for path in reversed(_closed(folder)):
         yield _read(path)
 
 
@@ -127,7 +153,7 @@ def read_trace(folder: Path, first: int = 0, stop: int | None = None) -> Trace:
         UsageError: steps are missing in between.
     """
     found: list[Trace] = []
-    for trace in pieces(folder):
+    for trace in pieces(folder, first, stop):
         start = trace.meta.start
         begin = max(first - start, 0)
         end = trace.steps if stop is None else min(stop - start, trace.steps)

@@ -8,7 +8,7 @@ from pathlib import Path
 from tidegate._core.errors import UsageError
 from tidegate._core.record_reader import read_records
 from tidegate._core.trace import Trace, joined
-from tidegate._core.trace_files import pieces
+from tidegate._core.trace_files import newest_first
 from tidegate.report.study import Stream, Study, stream_of
 
 __all__ = ["last_steps", "read_study"]
@@ -55,12 +55,12 @@ def last_steps(folder: Path, steps: int) -> Trace:
     (55, 45)
     """
     kept: list[Trace] = []
-    for piece in pieces(folder):
-        if kept and piece.meta.start != kept[-1].meta.start + kept[-1].steps:
-            kept.clear()
-        kept.append(piece)
-        while sum(t.steps for t in kept[1:]) >= steps:
-            kept.pop(0)
+    for piece in newest_first(folder):
+        if kept and piece.meta.start + piece.steps != kept[0].meta.start:
+            break
+        kept.insert(0, piece)
+        if sum(t.steps for t in kept) >= steps:
+            break
     if not kept:
         raise UsageError(
             str(folder.parent), "a run with a recorded trace", "none",
