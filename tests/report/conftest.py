@@ -6,8 +6,8 @@ import json
 import os
 import shutil
 import socket
-import subprocess
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +20,8 @@ import pytest
 from support.traces import leaky
 from tidegate._core.trace import Meta, Trace
 from tidegate.report import Stream, Study
+
+from .ending import KNOWS, running
 
 STEPS, UNITS, EVERY = 600, 3, 50
 
@@ -58,9 +60,14 @@ def study() -> Study:
 
 @dataclass
 class Browser:
-    """A page in Chromium, told what to do through ChromeDriver."""
+    """A page in Chromium, told what to do through ChromeDriver.
+
+    Attributes:
+        processes: number of the session that both run in.
+    """
 
     address: str
+    processes: int
 
     def ask(self, method: str, path: str, content: dict[str, Any] | None = None) -> Any:
         body = None if content is None else json.dumps(content).encode()
@@ -92,35 +99,33 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if driver is None or chromium is None:
         pytest.skip("needs chromium and chromedriver: apt install chromium chromium-driver")
+    if not KNOWS:
+        pytest.skip("needs the /proc of Linux, to end chromium for sure")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
-    process = subprocess.Popen(
-        [driver, f"--port={port}"],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        yield _session(f"http://127.0.0.1:{port}", chromium, tmp_path_factory.mktemp("chromium"))
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
+    with running([driver, f"--port={port}"]) as processes:
+        root = Browser(f"http://127.0.0.1:{port}", processes)
+        yield _session(root, chromium, tmp_path_factory.mktemp("chromium"))
 
 
-def _session(address: str, chromium: str, profile: Path) -> Browser:
+def _session(root: Browser, chromium: str, profile: Path) -> Browser:
     options = {"binary": chromium, "args": [*FLAGS, f"--user-data-dir={profile}"]}
     wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
-    root = Browser(address)
+    _wait_for(root)
+    # Asked once: each try would start a chromium.
+    found = root.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
+    return Browser(f"{root.address}/session/{found['sessionId']}", root.processes)
+
+
+def _wait_for(driver: Browser) -> None:
     for _ in range(100):
         try:
-            found = root.ask("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
-            return Browser(f"{address}/session/{found['sessionId']}")
-        except ConnectionError:
-            time.sleep(0.1)
-        except urllib.error.URLError:
-            time.sleep(0.1)
+            if driver.ask("GET", "/status")["ready"]:
+                return
+        except (ConnectionError, urllib.error.URLError):
+            pass
+        time.sleep(0.1)
     raise TimeoutError("chromedriver did not answer")
 
 
