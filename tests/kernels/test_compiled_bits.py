@@ -51,6 +51,85 @@ def test_any_cutting_gives_the_same_bits(case):
     assert whole.steps == STEPS and whole.state.updates <= 1000 + STEPS - 5
 
 
+FRESH = [*BITS[:3], Case(units=3, inputs=40), Case(units=3, inputs=1, direct=False)]
+
+
+def _predicted(case: Case, x, then) -> tuple[CompiledEngine, CompiledEngine]:
+    """Two learners after some steps and ``then``; the first one had predicted for x before that."""
+    xs, targets = case.data()
+    engines = (
+        CompiledEngine(case.online(), case.start()),
+        CompiledEngine(case.online(), case.start()),
+    )
+    for one in engines:
+        one.run(xs[:20], targets[:20])
+    engines[0].predict(x)
+    for one in engines:
+        then(one)
+    return engines
+
+
+def _assert_same_step(one: CompiledEngine, other: CompiledEngine, x, target) -> None:
+    got, wanted = one.learn(x, target), other.learn(x, target)
+    np.testing.assert_array_equal(got[0], wanted[0])
+    assert got[1] == wanted[1]
+    assert_same_state(one.state, other.state)
+
+
+@pytest.mark.parametrize("case", FRESH, ids=lambda case: f"{case.cell}-{case.inputs}"[:30])
+def test_what_a_prediction_computed_is_taken_only_where_nothing_changed(case):
+    """Learning after predicting: another input, another state, or memories that start anew."""
+    xs, targets = case.data()
+    x, target = xs[30], targets[30]
+    away = CompiledEngine(case.online(), case.start())
+    away.run(xs[40:50], targets[40:50])
+    other = away.state
+    changes = [
+        lambda one: None,
+        lambda one: one.restore(other),
+        lambda one: one.forget(),
+        lambda one: one.learn(x, target),
+        lambda one: one.run(xs[30:33], targets[30:33]),
+        lambda one: (one.learn(x, target), one.forget()),
+    ]
+    for then in changes:
+        _assert_same_step(*_predicted(case, x, then), x, target)
+    for position in range(case.inputs):
+        near = x.copy()
+        near[position] = np.nextafter(np.float32(near[position]), np.float32(9), dtype=np.float32)
+        _assert_same_step(*_predicted(case, near, lambda one: None), x, target)
+
+
+def test_learning_after_predicting_makes_no_second_forward_part():
+    """Shown by spoiling what a forward part would start from."""
+    case = FRESH[0]
+    xs, targets = case.data()
+    first, second = _predicted(case, xs[30], lambda one: None)
+    wanted, _ = second.learn(xs[30], targets[30])
+    first._frame._held["layer0.net"][...] = np.nan
+    np.testing.assert_array_equal(first.learn(xs[30], targets[30])[0], wanted)
+
+
+def test_a_run_begins_with_what_a_prediction_computed_and_goes_on_alone():
+    """The same input many times over: only the first step may take the prediction's."""
+    case = FRESH[0]
+    xs, targets = case.data()
+    same = np.repeat(xs[30:31], 5, axis=0)
+    first, second = _predicted(case, xs[30], lambda one: None)
+    np.testing.assert_array_equal(first.run(same, targets[:5])[0], second.run(same, targets[:5])[0])
+    assert_same_state(first.state, second.state)
+
+
+def test_inputs_that_count_as_the_same_are_the_same():
+    """What is not finite counts as 0 and far values are capped, before they are compared."""
+    case = FRESH[0]
+    xs, targets = case.data()
+    x, strange = xs[30].copy(), xs[30].copy()
+    x[:2], strange[:2] = (0.0, 100.0), (np.nan, 1e9)
+    first, second = _predicted(case, x, lambda one: None)
+    _assert_same_step(first, second, strange, targets[30])
+
+
 @pytest.mark.parametrize("case", BITS[:3], ids=lambda case: str(case.cell)[:30])
 def test_a_state_comes_back_to_the_bit(case):
     state = case.start()

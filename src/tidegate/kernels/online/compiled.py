@@ -64,25 +64,26 @@ class CompiledEngine(Engine):
 
     def predict(self, x: Array) -> Array:
         one = self._one
-        one.x[:] = x
+        one.x[...] = x
         if not one.pointed:
             one.point()
-        self._predict(self._frame.address)
-        return one.prediction.copy()
+        self._predict(one.address)
+        return one.answer()
 
     def learn(self, x: Array, target: Array) -> tuple[Array, int]:
         one = self._one
-        one.x[:], one.target[:] = x, target
+        one.x[...] = x
+        one.target[...] = target
         if self._classes is not None and one.target[0] not in self._classes:
             check_classes(self._online, one.target)
         if not one.pointed:
             one.point()
         if not self._room:
             self._fill_table()
-        self._learn(self._frame.address)
+        self._learn(one.address)
         self._steps += 1
         self._room -= 1
-        return one.prediction.copy(), one.flag[0]
+        return one.answer(), one.flag[0]
 
     def run(self, xs: Array, targets: Array) -> tuple[Array, NDArray[np.uint8]]:
         xs, targets = (np.ascontiguousarray(a, np.float64) for a in (xs, targets))
@@ -119,10 +120,11 @@ class _OneStep:
     """Buffers of calls that are one step long, so that a call allocates and points at nothing."""
 
     def __init__(self, machine: Machine) -> None:
-        self._frame = machine.frame
+        self._frame, self.address = machine.frame, machine.frame.address
         self.x = np.zeros(machine.plan.inputs)
         self.target = np.zeros(machine.targets)
         self.prediction = np.zeros(machine.plan.outputs, machine.dtype)
+        self.answer = self.prediction.copy
         self.flag = bytearray(1)
         self.pointed = False
 

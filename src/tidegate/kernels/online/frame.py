@@ -16,8 +16,9 @@ from tidegate.kernels.plan import Array
 __all__ = ["Frame", "FrameCode", "frame_names"]
 
 _LEARNER = (
-    # a count that changes
+    # what changes
     "updates",
+    "fresh",
     # sizes
     "steps",
     "first_update",

@@ -4,6 +4,9 @@
 stay, ``project`` prepares the first step after a state was restored. All are told sizes and
 addresses by a :class:`~tidegate.kernels.online.frame.Frame`, so the code knows the cells, the
 loss and the optimiser, and no size.
+
+A step of ``learn`` has the forward part of a prediction in it. Where ``predict`` has just made it
+for the same input and nothing has changed since, its scratch is taken as it is.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from tidegate.calculus import Equations
 from tidegate.kernels.code import functions
 from tidegate.kernels.code.cpu import Target, flushing
 from tidegate.kernels.code.emit import Emitter, Index, Variable, Words
-from tidegate.kernels.code.vector import LLVM, Bits, Precision
+from tidegate.kernels.code.vector import LLVM, Bits, Precision, Vector
 from tidegate.kernels.online import pass_code
 from tidegate.kernels.online.arrangement import UnitLanes
 from tidegate.kernels.online.frame import FrameCode
@@ -98,21 +101,43 @@ class _Function:
 
     def see(self, step: Index) -> Variable[Bits]:
         """Clean the input of a step, as the reference does; the flags so far."""
-        code, lanes, inputs = self.code, self.spec.lanes, self.frame.size("inputs")
-        row = self.frame.doubles("x").at(step * inputs)
-        seen, flags = self.frame.reals("seen"), code.variable(code.bits(0))
-        with code.loop(self.frame.size("input_blocks")) as k:
-            numbers = code.lane_numbers(lanes, k * lanes)
-            x = row.load_where(numbers < inputs, k * lanes)
-            finite = functions.absolute(x) < float("inf")
-            x = finite.select(x, 0.0)
-            far = functions.absolute(x) > INPUT_LIMIT
-            x = functions.maximum(functions.minimum(x, INPUT_LIMIT), -INPUT_LIMIT)
-            one = numbers.equals(inputs).select(x.like(1.0), 0.0)
-            seen.store((numbers < inputs).select(x, one).to(self.spec.precision), k * lanes)
-            found = (~finite).any().flag(MISSING) | far.any().flag(CAPPED)
+        seen, flags = self.frame.reals("seen"), self.code.variable(self.code.bits(0))
+        with self.code.loop(self.frame.size("input_blocks")) as k:
+            x, found = self._cleaned(step, k)
+            seen.store(x, k * self.spec.lanes)
             flags.value = flags.value | found
         return flags
+
+    def stale(self) -> Index:
+        """0 where the forward part of the first input is what :meth:`predict` left, else 1.
+
+        Compared bit by bit, so that even the sign of a 0 is that of a forward part of its own.
+        """
+        first, fresh = self.code.index(0), self.frame.count("fresh")
+        changed = self.code.variable(self.code.index(1) - fresh)
+        with self.code.when(fresh >= 1), self.code.loop(self.frame.size("input_blocks")) as k:
+            kept = self.frame.reals("seen").load(k * self.spec.lanes, width=self.spec.lanes)
+            old, new = kept.bits(), self._cleaned(first, k)[0].bits()
+            same = (old >= new) & (new >= old)
+            changed.value = changed.value | self.code.flag((~same).any(), 1)
+        return changed.value
+
+    def set_fresh(self, number: int) -> None:
+        """1: scratch holds the forward part of the input seen; 0: of no step to come."""
+        self.frame.set_count("fresh", self.code.index(number))
+
+    def _cleaned(self, step: Index, k: Index) -> tuple[Vector, Bits]:
+        """Vector ``k`` of the input and the constant 1 that follows it; what was found in it."""
+        code, lanes, inputs = self.code, self.spec.lanes, self.frame.size("inputs")
+        numbers = code.lane_numbers(lanes, k * lanes)
+        x = self.frame.doubles("x").at(step * inputs).load_where(numbers < inputs, k * lanes)
+        finite = functions.absolute(x) < float("inf")
+        x = finite.select(x, 0.0)
+        far = functions.absolute(x) > INPUT_LIMIT
+        x = functions.maximum(functions.minimum(x, INPUT_LIMIT), -INPUT_LIMIT)
+        one = numbers.equals(inputs).select(x.like(1.0), 0.0)
+        cleaned = (numbers < inputs).select(x, one).to(self.spec.precision)
+        return cleaned, (~finite).any().flag(MISSING) | far.any().flag(CAPPED)
 
     def update(self) -> UpdateCode:
         """The update by the coefficients of this step."""
@@ -140,13 +165,17 @@ def _predict(f: _Function) -> None:
     f.see(first)
     f.call_forward()
     f.loss.predict(first)
+    f.set_fresh(1)
 
 
 def _learn(f: _Function) -> None:
+    stale = f.code.variable(f.stale())
     with f.code.loop(f.frame.size("steps")) as step:
         flags = f.see(step)
-        # Written out here: called, it would cost a few nanoseconds more.
-        _forward(f)
+        with f.code.when(stale.value >= 1):
+            # Written out here: called, it would cost a few nanoseconds more.
+            _forward(f)
+        stale.value = f.code.index(1)
         known, missing = f.loss.meet(step)
         flags.value = flags.value | missing.flag(MISSING)
         clip(f.loss, flags)
@@ -159,6 +188,7 @@ def _learn(f: _Function) -> None:
         for layer in f.layers:
             layer.adopt()
         f.frame.flags("flag").store(flags.value, step)
+    f.set_fresh(0)
 
 
 def _update(f: _Function) -> None:
@@ -177,8 +207,10 @@ def _frozen(f: _Function) -> None:
         for layer in f.layers:
             layer.adopt()
             layer.project()
+    f.set_fresh(0)
 
 
 def _project(f: _Function) -> None:
     for layer in f.layers:
         layer.project()
+    f.set_fresh(0)
