@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from tidegate.cells import LSTM, LSTM1997, Cell
+from tidegate.cells import LSTM, LSTM1997, Cell, Coupled
+from tidegate.cells.laws import Law, constant
 from tidegate.experiments.base import Experiment, Figure, Row, Trial
 from tidegate.experiments.claims import AtLeast, AtMost
 from tidegate.experiments.criteria import near
@@ -20,10 +22,34 @@ from tidegate.learn.sharpening_average import SharpeningAverage
 from tidegate.tasks import Reber, correct
 from tidegate.tasks.arrays import Bools
 
-__all__ = ["CergBest", "near_by_share"]
+__all__ = ["CergBest", "OpenCoupled", "near_by_share"]
 
-MEMBERS, UNITS = 12, 16
-FORGETTING, KEEPING = LSTM(forget_bias=2.0), LSTM1997()
+MEMBERS, UNITS = 6, 24
+
+
+@dataclass(frozen=True)
+class OpenCoupled(Coupled):
+    """Coupled gates, c = f c + (1 - f) g, whose forget gates begin with a bias.
+
+    A memory that cannot leave [-1, 1] settles under an input that repeats, where that of an LSTM
+    goes on adding: so the ten S in a row that nobody has seen yet are no trouble.
+
+    >>> OpenCoupled().biases()["f"](np.random.default_rng(0), 2)
+    array([1.5, 1.5])
+    """
+
+    forget_bias: float = 1.5
+
+    def biases(self) -> Mapping[str, Law]:
+        return {"f": constant(self.forget_bias)}
+
+
+CELLS: dict[str, Cell] = {
+    "mixture": OpenCoupled(),
+    "mixture-A": OpenCoupled(),
+    "lstm": LSTM(forget_bias=2.0),
+    "control": LSTM1997(),
+}
 
 
 def near_by_share(shares: npt.NDArray[Any], legal: Bools) -> Bools:
@@ -39,16 +65,17 @@ class CergBest(Experiment):
     """A mixture of small nets, each predicting by its averaged weights.
 
     >>> [row.name for row in CergBest().rows()]
-    ['mixture', 'mixture-A', 'control']
+    ['mixture', 'mixture-A', 'lstm', 'control']
     """
 
     name: ClassVar[str] = "cerg-best"
     title: ClassVar[str] = "Continual embedded Reber grammar, our recipe"
     source: ClassVar[str] = "ours; compared with Table 2 of Gers, Schmidhuber & Cummins (2000)"
     protocol: ClassVar[str] = (
-        f"One stream that never ends, no resets, one update after each symbol. {MEMBERS} LSTMs of "
-        f"{UNITS} units learn side by side (truncated gradient, Adam 0.03 / (1 + t/30,000), eps "
-        "5e-3, forget bias 2); each speaks through a running average of its weights, and they are "
+        f"One stream that never ends, no resets, one update after each symbol. {MEMBERS} nets of "
+        f"{UNITS} units with coupled gates (c = f c + (1 - f) g, forget bias 1.5, weights in "
+        "[-0.05, 0.05]) learn side by side by the truncated gradient, Adam 0.03 / (1 + t/2,000), "
+        "eps 3e-3; each speaks through a running average of its weights, and they are "
         "mixed by exp(-0.2 x surprise of about the last 500 symbols). Targets are the symbols "
         "that come, never all that could (softmax); in the row mixture-A a logistic unit reads "
         "each share, sigmoid(log share + log 4). Every 500 symbols the predictor is tested, "
@@ -61,6 +88,11 @@ class CergBest(Experiment):
     quick: ClassVar[tuple[int, int]] = (2, 20_000)
     measure: ClassVar[str] = "errors in 10^6"
     picture: ClassVar[str] = "  ... BPBTXSEPEBTBPVVETE ...   (see cerg)"
+    wanting: ClassVar[str] = (
+        "The published figure is that of another protocol (training streams that end at the first "
+        "error, at most 30,000 of them), so it is shown beside ours, not compared. What was tried "
+        "on the way is in the log."
+    )
 
     def rows(self) -> Sequence[Row]:
         """Our recipe under both criteria, and the control that cannot forget."""
@@ -68,20 +100,20 @@ class CergBest(Experiment):
         return [
             Row("mixture", "mixture, criterion C", best, AtLeast(1.0)),
             Row("mixture-A", "mixture, criterion A, logistic outputs", best, AtLeast(1.0)),
+            Row("lstm", "the same with LSTMs (forget bias 2), C", best),
             Row("control", "the same without forget gates, C", "0 %", AtMost(0.0)),
         ]
 
     def trial(self, row: str, seed: int, budget: int) -> Trial:
         """One stream, learned until a test is passed, and on."""
         own, streams = np.random.SeedSequence(seed).spawn(2)
-        cell = KEEPING if row == "control" else FORGETTING
-        members = [_member(cell, int(s)) for s in own.generate_state(MEMBERS)]
+        members = [_member(CELLS[row], int(s)) for s in own.generate_state(MEMBERS)]
         criterion = near_by_share if row == "mixture-A" else correct
         return run_endless(Mixture(members), Endless(Reber(), criterion), streams, budget)
 
     def figures(self, seed: int) -> Sequence[Figure]:
         """The forget gates of one member over a test stream."""
-        net = _member(FORGETTING, seed)
+        net = _member(CELLS["mixture"], seed)
         block = Reber().stream(seed).block(20_000)
         net.run(block.inputs, block.targets)
         return [gate_figure(net, Reber(), seed + 1, steps=70)]
@@ -89,9 +121,9 @@ class CergBest(Experiment):
 
 def _member(cell: Cell, seed: int) -> Learner:
     return Learner(
-        Network(Reber.inputs, Reber.outputs, cell=cell, units=UNITS),
+        Network(Reber.inputs, Reber.outputs, cell=cell, units=UNITS, scale=0.05),
         Softmax(),
-        Adam(Harmonic(0.03, tau=3e4), eps=5e-3),
+        Adam(Harmonic(0.03, tau=2e3), eps=3e-3),
         SharpeningAverage(first=0.1, last=0.3, after=1e4),
         seed=seed,
     )

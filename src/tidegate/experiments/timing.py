@@ -28,7 +28,9 @@ SOURCE = (
 SMALL = (
     "Small settings, not the paper's: the report of 2002 uses one cell with g(x) = x, momentum and "
     "up to 10^8 streams; the gates here are those of today's LSTM, and error flows through the "
-    "peepholes. The paper's figures were not at hand, so no row is held against them."
+    "peepholes. The paper's figures were not at hand, so no row is held against them. Within "
+    "20,000 streams spikes are not generated (gts) by any of our nets, nor delays of F = 25 "
+    "measured; the paper gives its nets 500 times as many."
 )
 
 
