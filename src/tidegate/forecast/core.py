@@ -40,9 +40,12 @@ LINEAR = (
 GATED = (
     ("gated", "gated", "linear", 0.003, 1.0, 0.0),
     ("gated median", "gated", "linear", 0.003, 0.2, 0.0),
+    ("gated slow", "gated", "linear", 0.001, 1.0, 0.0),
     ("gated alone", "gated", "last", 0.001, 1.0, 0.0),
     ("lean", "lean", "last", 0.003, 1.0, 1.0),
     ("smooth", "smooth", "last", 0.002, 1.0, 1.0),
+    ("smooth long", "smooth", "last", 0.001, 0.5, 3.0),
+    ("smooth wide", "smooth", "last", 0.002, 2.0, 2.0),
     ("changes", "lags_only", "last", 0.001, 1.0, 0.0),
 )
 EXPERTS = (*(name for name, *_ in LINEAR), *(name for name, *_ in GATED), "persistence")

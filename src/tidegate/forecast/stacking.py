@@ -10,7 +10,7 @@ from tidegate.forecast.ridge import Ridge
 
 __all__ = ["Stack"]
 
-KEEP, RIDGE = 0.999, 10.0
+KEEP, RIDGE = 0.9998, 10.0
 
 
 class Stack(Part):
