@@ -150,6 +150,31 @@ def test_a_foreign_cell_with_a_sign_and_resets_works(browser: Browser, tmp_path:
     assert browser.run("return document.getElementById('stream-section').hidden") is True
 
 
+def test_the_view_opens_on_some_steps_and_goes_where_one_picks(
+    browser: Browser, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    kept = np.full((6_000, 1, 1), np.log(0.9))
+    page.write_text(html_page(Study("", Trace({"c": kept}))), encoding="utf-8")
+    browser.open(page)
+    ends = [_picked(browser, key) for key in ("Home", "End")]
+    assert ends == [5_500, 5_999]
+    browser.run("const s = document.getElementById('step'); s.value = 1000; s.onchange()")
+    time.sleep(0.2)
+    ends = [_picked(browser, key) for key in ("Home", "End")]
+    assert ends[0] <= 1000 <= ends[1] == ends[0] + 499
+
+
+def _picked(browser: Browser, key: str) -> int:
+    """The step that is picked after a key in a chart over time."""
+    browser.run(
+        "document.querySelector('#map .plot').dispatchEvent("
+        f"new KeyboardEvent('keydown', {{key: '{key}', bubbles: true}}))"
+    )
+    time.sleep(0.2)
+    return int(browser.run("return document.getElementById('step').value"))
+
+
 def test_a_column_is_the_least_of_its_steps_or_their_mean(browser: Browser, tmp_path: Path) -> None:
     kept = np.full((6_000, 1, 1), np.log(0.9))
     kept[3_333] = np.log(1e-3)
@@ -165,6 +190,8 @@ def test_a_column_is_the_least_of_its_steps_or_their_mean(browser: Browser, tmp_
       return bright;
     """
     assert browser.complaints() == []
+    browser.run("document.getElementById('zoom-all').click()")
+    time.sleep(0.2)
     assert browser.run(count) == 1
     browser.run("const c = document.getElementById('map-column'); c.value = 'mean'; c.onchange()")
     assert browser.run(count) == 0

@@ -79,6 +79,15 @@ def test_text_says_what_was_found(study: Study) -> None:
     assert "beyond chance" in text
 
 
+def test_the_periods_of_units_are_said() -> None:
+    clock = np.arange(600)
+    dips = [np.where(clock % every == 5, 0.2, 0.95) for every in (24, 24, 50)]
+    trace = Trace({"c": np.log(np.stack(dips, axis=1))[:, None]}, {"c": np.ones((600, 1, 3))})
+    said = "Use of the memory: 3 repeat with a period; the period is 24 steps in 2, 50 steps in 1."
+    assert said in sentences(Study("", trace))
+    assert "periodic: every 50 steps" in plain_text(Study("", trace))
+
+
 def test_unrelated_borders_are_called_chance(study: Study) -> None:
     others = [100 + EVERY * n + 20 for n in range(STEPS // EVERY)]
     assert any("no more than chance would" in s for s in sentences(replace(study, borders=others)))

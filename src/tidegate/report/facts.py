@@ -105,7 +105,7 @@ def sentences(study: Study) -> list[str]:
         found.append(
             "Use of the memory: "
             + ", ".join(f"{kinds[kind]} {words}" for kind, words in KINDS.items() if kinds[kind])
-            + "."
+            + f"{_periods(study)}."
         )
     found += [_events(study), *_alignment(study), *_alarms(study)]
     return found
@@ -127,6 +127,15 @@ def _half_lives(study: Study) -> str:
         f"Half-life between events: {_words(middle)} in the middle, from {_words(low)} to "
         f"{_words(high)}; effectively, with the events, {_words(effective)} in the middle."
     )
+
+
+def _periods(study: Study) -> str:
+    """The periods of the units that have one, the most frequent first."""
+    periods = Counter(p.evidence.period for p in study.patterns if p.kind == "periodic")
+    if not periods:
+        return ""
+    said = [f"{period:,} steps in {count}" for period, count in periods.most_common(3)]
+    return f"; the period is {', '.join(said)}"
 
 
 def _events(study: Study) -> str:

@@ -69,7 +69,7 @@ def _units(study: Study) -> list[str]:
     for row in unit_rows(study):
         between, effective = (_steps(row[name]) for name in ("between_events", "effective"))
         lines.append(
-            f"{row['unit']:>5}  {between:>24}  {effective:>12}  {row.get('pattern', '')}".rstrip()
+            f"{row['unit']:>5}  {between:>24}  {effective:>12}  {row.get('evidence', '')}".rstrip()
         )
     return lines
 

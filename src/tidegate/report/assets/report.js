@@ -12,6 +12,7 @@
   if (data.stream)
     for (const name of ["steps", "actual", "prediction"]) data.stream[name] = tidegate.array(data.stream[name]);
 
+  const OPENING = 500; // steps in view at first
   const last = data.first + data.steps - 1, earliest = data.first + part.first;
   const state = { step: last, unit: 0, view: [data.first, last], at: () => state.step - earliest };
   const inputs = { step: document.getElementById("step"), range: document.getElementById("step-range"), unit: document.getElementById("unit") };
@@ -38,11 +39,20 @@
   state.pick = function (step) {
     if (!Number.isFinite(step)) return;
     state.step = tidegate.clamp(Math.round(step), earliest, last);
+    follow();
     const held = step < earliest && part.first > 0;
     tell(`Picked: step ${tidegate.whole(state.step)}, unit ${data.units[state.unit]}.` +
       (held ? ` Steps before ${tidegate.whole(earliest)} are on this page as an overview only.` : ""));
     changed();
   };
+  /* The view moves with a picked step that leaves it, and keeps its width. */
+  function follow() {
+    const [low, high] = state.view;
+    if (state.step < low || state.step > high) {
+      const from = Math.max(data.first, state.step - Math.floor((high - low) / 2));
+      state.look(from, from + high - low);
+    }
+  }
   state.choose = function (unit) { state.unit = unit; state.pick(state.step); };
   state.look = function (low, high) {
     const least = Math.min(20, data.steps);
@@ -83,6 +93,9 @@
   /* Start where there is something to see: at the last event whose aftermath was recorded. */
   const seen = data.events.filter((e) => e.step >= earliest && e.step <= last - 20);
   state.step = seen.length ? seen[seen.length - 1].step : Math.max(earliest, last - 50);
+  /* All steps of a long recording at once would be one solid block. */
+  state.look(last - OPENING + 1, last);
+  follow();
   build();
   let width = document.documentElement.clientWidth, waiting = 0;
   addEventListener("resize", () => {
