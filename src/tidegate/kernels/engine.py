@@ -1,4 +1,4 @@
-"""The two engines a learner runs on, behind one interface; the reference can always replace.
+"""The engines learners run on, each behind one interface; the reference can always replace.
 
 ``TIDEGATE_REFERENCE=1`` in the environment makes plain NumPy carry out everything.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,14 @@ from tidegate.kernels.reference import Online, start_memory
 __all__ = [
     "Engine",
     "FrozenEngine",
+    "LanesEngine",
     "ReferenceEngine",
     "ReferenceFrozen",
+    "ReferenceLanes",
     "frozen",
     "learning",
     "reference",
+    "side_by_side",
 ]
 
 
@@ -47,6 +51,15 @@ def frozen(online: Online, state: State) -> FrozenEngine:
     from tidegate.kernels.online.compiled import CompiledFrozen
 
     return CompiledFrozen(online, state)
+
+
+def side_by_side(online: Online, states: Sequence[State]) -> LanesEngine:
+    """The engine of as many learners as ``states`` (copied), each going on from its own."""
+    if reference():
+        return ReferenceLanes(online, states)
+    from tidegate.kernels.online.lanes import Lanes
+
+    return Lanes(online, states)
 
 
 class Engine(ABC):
@@ -95,6 +108,31 @@ class FrozenEngine(ABC):
         """Memories to their start values, hidden values to 0."""
 
 
+class LanesEngine(ABC):
+    """Learners of one shape side by side; the last axis of every array is the learner."""
+
+    @abstractmethod
+    def run(self, xs: Array, targets: Array) -> tuple[Array, NDArray[np.uint8]]:
+        """Learn step after step, every learner its own stream.
+
+        Args:
+            xs: (steps, inputs, learners).
+            targets: (steps, targets, learners).
+
+        Returns:
+            predictions (steps, outputs, learners), each made before its target was seen; flags
+            (steps, learners).
+        """
+
+    @abstractmethod
+    def state(self, learner: int) -> State:
+        """A copy of all that one learner knows."""
+
+    @abstractmethod
+    def restore(self, learner: int, state: State) -> None:
+        """Let one learner go on from ``state`` (copied)."""
+
+
 class ReferenceEngine(Engine):
     """The NumPy loops of :mod:`tidegate.kernels.reference` as an engine."""
 
@@ -139,3 +177,21 @@ class ReferenceFrozen(FrozenEngine):
     def forget(self) -> None:
         self._state.hidden[...] = 0
         start_memory(self._online.plan, self._state.memory)
+
+
+class ReferenceLanes(LanesEngine):
+    """Learners in NumPy, one after the other."""
+
+    def __init__(self, online: Online, states: Sequence[State]) -> None:
+        self._engines = [ReferenceEngine(online, state) for state in states]
+
+    def run(self, xs: Array, targets: Array) -> tuple[Array, NDArray[np.uint8]]:
+        ran = [one.run(xs[..., k], targets[..., k]) for k, one in enumerate(self._engines)]
+        predictions, flags = zip(*ran, strict=True)
+        return np.stack(predictions, axis=-1), np.stack(flags, axis=-1)
+
+    def state(self, learner: int) -> State:
+        return self._engines[learner].state
+
+    def restore(self, learner: int, state: State) -> None:
+        self._engines[learner].restore(state)

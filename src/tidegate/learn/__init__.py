@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tidegate.learn.averaging import RunningAverage
+from tidegate.learn.lanes import Lanes
 from tidegate.learn.learner import Learner, Predictor
 from tidegate.learn.losses import Gaussian, Huber, Logistic, Softmax, Squared
 from tidegate.learn.network import Network
@@ -17,6 +18,7 @@ __all__ = [
     "Gaussian",
     "Harmonic",
     "Huber",
+    "Lanes",
     "Learner",
     "Logistic",
     "Momentum",

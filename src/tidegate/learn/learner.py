@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -21,6 +20,7 @@ from tidegate.kernels.plan import (
     State,
 )
 from tidegate.kernels.reference import Online
+from tidegate.learn.arguments import check_clip, float_type, number_of_targets, numbers
 from tidegate.learn.losses import Squared
 from tidegate.learn.network import Network
 from tidegate.learn.optimisers import Adam
@@ -83,10 +83,9 @@ class Learner:
     ) -> None:
         self.network = network
         self.loss = loss or Squared()
-        self.dtype = _float_type(dtype)
-        if not clip > 0:
-            raise UsageError("Learner clip", "a norm above 0", repr(clip), "Try clip=10.")
-        self._targets = _targets(self.loss, network.outputs)
+        self.dtype = float_type("Learner", dtype)
+        check_clip("Learner", clip)
+        self._targets = number_of_targets(self.loss, network.outputs)
         self._input_shape, self._target_shape = (network.inputs,), (self._targets,)
         self._online = Online(network.plan, self.loss, optimiser or Adam(), averaging, clip)
         start = self._online.start(network.initial(seed).astype(self.dtype))
@@ -179,7 +178,7 @@ class Learner:
         self.capped += int(np.count_nonzero(flags & CAPPED))
 
     def _wanted(self, target: ArrayLike, axes: int) -> Array:
-        wanted = _numbers("target", target)
+        wanted = numbers("Learner target", target)
         if wanted.ndim == axes - 1 and self._targets == 1:
             wanted = wanted[..., None]
         return _fitting("target", wanted, axes, self._targets)
@@ -210,47 +209,13 @@ class Predictor:
         self._engine.forget()
 
 
-def _float_type(dtype: Any) -> Any:
-    try:
-        found = np.dtype(dtype)
-    except TypeError:
-        found = None
-    if found not in (np.float32, np.float64):
-        raise UsageError(
-            "Learner dtype", "float32 or float64", str(found or dtype), "Try dtype=np.float32."
-        )
-    return found.type
-
-
-def _targets(loss: Loss, outputs: int) -> int:
-    targets = loss.targets(outputs)
-    parts: Sequence[str] = getattr(loss, "parts", ("value",))
-    if targets < 1 or outputs % len(parts):
-        raise UsageError(
-            type(loss).__name__,
-            f"a network whose outputs are a multiple of {len(parts)} ({', '.join(parts)})",
-            f"outputs={outputs}",
-            f"Try outputs={len(parts)} for one target.",
-        )
-    return targets
-
-
 def _is_row(values: ArrayLike, shape: tuple[int, ...]) -> TypeGuard[Array]:
     """Whether nothing is left to do: calls step by step spend most of their time on such."""
     return type(values) is np.ndarray and values.dtype is _DOUBLE and values.shape == shape
 
 
-def _numbers(name: str, values: ArrayLike) -> Array:
-    try:
-        return np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
-        raise UsageError(
-            f"Learner {name}", "numbers", repr(values)[:60], "Give a NumPy array or a list."
-        ) from error
-
-
 def _shaped(name: str, values: ArrayLike, axes: int, size: int) -> Array:
-    return _fitting(name, _numbers(name, values), axes, size)
+    return _fitting(name, numbers(f"Learner {name}", values), axes, size)
 
 
 def _fitting(name: str, array: Array, axes: int, size: int) -> Array:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from tidegate._core.errors import UsageError
 from tidegate.kernels.code.cpu import Target, host
 from tidegate.kernels.code.vector import DOUBLE, SINGLE
+from tidegate.kernels.engine import LanesEngine
 from tidegate.kernels.online.hosting import Table, check_classes, code_functions, online_code
 from tidegate.kernels.online.lanes_code import LANE_FUNCTIONS, lanes_text
 from tidegate.kernels.online.layout import Layout, outputs_per_group
@@ -27,7 +28,7 @@ from tidegate.kernels.reference import Online
 __all__ = ["Lanes"]
 
 
-class Lanes:
+class Lanes(LanesEngine):
     """Learners side by side, each with its own weights, memories, stream and number of updates.
 
     Args:
@@ -66,16 +67,6 @@ class Lanes:
         return self._count
 
     def run(self, xs: Array, targets: Array) -> tuple[Array, NDArray[np.uint8]]:
-        """Learn step after step, every learner its own stream.
-
-        Args:
-            xs: (steps, inputs, learners).
-            targets: (steps, targets, learners).
-
-        Returns:
-            predictions (steps, outputs, learners), each made before its target was seen; flags
-            (steps, learners).
-        """
         check_classes(self._online, np.asarray(targets))
         parts = [
             group.run(
@@ -87,11 +78,9 @@ class Lanes:
         return np.concatenate(predictions, axis=-1), np.concatenate(flags, axis=-1)
 
     def state(self, learner: int) -> State:
-        """A copy of all that one learner knows."""
         return self._groups[learner // self._width].state(learner % self._width)
 
     def restore(self, learner: int, state: State) -> None:
-        """Let one learner go on from ``state`` (copied)."""
         self._groups[learner // self._width].restore(learner % self._width, state)
 
 
