@@ -24,7 +24,7 @@ from tidegate.tasks.arrays import Bools
 
 __all__ = ["CergBest", "OpenCoupled", "near_by_share"]
 
-MEMBERS, UNITS = 6, 24
+MEMBERS, UNITS = 6, 32
 
 
 @dataclass(frozen=True)
