@@ -6,26 +6,28 @@ equations.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from tidegate.cells.base import Cell
 from tidegate.kernels import batch
-from tidegate.kernels.batch.plan import start
 from tidegate.layers import direction
 from tidegate.layers.call import Call, Tensors
 from tidegate.layers.direction import Record, Run, Task
-from tidegate.layers.in_place import backward_in_place, fits, forward_in_place
-from tidegate.layers.layout import DirectionWeights
+from tidegate.layers.in_place import backward_in_place, forward_in_place, layout_of
+from tidegate.layers.layout import Carried, Layout
 from tidegate.layers.noise import Noise
 
-__all__ = ["backward", "eager", "forward", "inputs", "last_state", "run"]
+__all__ = ["backward", "forward", "packed", "run"]
+
+Named = Callable[[], dict[str, Tensor]]
 
 
-def forward(call: Call, tensors: Tensors) -> tuple[Tensors, Tensors, dict[str, Tensor]]:
+def forward(call: Call, tensors: Tensors) -> tuple[Tensors, Tensors, Named]:
     """The kernel's forward run.
 
     Args:
@@ -34,11 +36,12 @@ def forward(call: Call, tensors: Tensors) -> tuple[Tensors, Tensors, dict[str, T
 
     Returns:
         hidden (T, B, Q * H), last hidden (Q, B, H) and last memory (K, B, H); what backward needs:
-        state, memory, values; the trace by name, with ``gate.`` or ``slot.`` or ``memory.`` in
-        front.
+        state, memory, values; where the trace is found by name, with ``gate.`` or ``slot.`` or
+        ``memory.`` in front.
     """
-    if _plain(call, tensors):
-        return forward_in_place(call, tensors)
+    layout = layout_of(call, tensors)
+    if layout is not None:
+        return forward_in_place(layout, call, tensors)
     x, *weights, hidden0, memory0 = (_array(tensor) for tensor in tensors)
     done = batch.forward(
         call.cell, batch.Weights(*weights), x, hidden0, memory0,
@@ -53,15 +56,16 @@ def forward(call: Call, tensors: Tensors) -> tuple[Tensors, Tensors, dict[str, T
         for name, array in arrays.items()
     }
     outputs = (done.hidden, done.last_hidden, done.last_memory)
-    return _tensors(outputs), _tensors(parts), traced
+    return _tensors(outputs), _tensors(parts), lambda: traced
 
 
 def backward(
     call: Call, tensors: Tensors, saved: Tensors, errors: Sequence[Tensor | None], needs_x: bool
 ) -> list[Tensor | None]:
     """The kernel's backward run: d loss / d each of ``tensors``, from that by each output."""
-    if _plain(call, tensors):
-        return backward_in_place(call, tensors, saved, errors, needs_x)
+    layout = layout_of(call, tensors)
+    if layout is not None:
+        return backward_in_place(layout, tensors, saved, errors, needs_x)
     x, *weights, _, _ = (_array(tensor) for tensor in tensors)
     state, memory, values = (_array(tensor) for tensor in saved)
     record = batch.Saved(
@@ -78,56 +82,83 @@ def backward(
     return [None if array is None else torch.from_numpy(array) for array in by_input]
 
 
-def _plain(call: Call, tensors: Tensors) -> bool:
-    """Whether a run has no masks, and its tensors have the sizes they should have."""
-    if call.reset is not None or call.lengths is not None:
-        return False
-    x, unit = tensors[0], tensors[4]
-    return fits(call.cell, x.shape, unit.shape[1], tuple([t.shape for t in tensors]))
+def packed(layout: Layout, x: Tensor, start: Carried, parameters: Mapping[str, Tensor]) -> Tensors:
+    """The tensors of a run, as :func:`forward` takes them."""
+    weights = layout.weights(parameters)
+    together = (x, weights.input, weights.hidden, weights.bias, weights.unit, *start)
+    return tuple([tensor.contiguous() for tensor in together])
 
 
-def eager(call: Call, tensors: Tensors) -> Tensors:
-    """The same outputs in torch operations, to be differentiated as often as one likes."""
-    x, by_input, by_hidden, bias, unit, hidden0, memory0 = tensors
-    weights = DirectionWeights(by_input, by_hidden, bias, unit, None)
-    state = last_state(call.cell, hidden0, memory0)
-    fresh = {n: v.new_full((v.shape[1],), start(call.cell, n)) for n, v in state.items()}
-    reset = None if call.reset is None else call.reset != 0
-    task = Task(x, state, fresh, reset, call.lengths, call.reverse, trace=False, plain_start=True)
-    done = direction.run(call.cell, weights, task, Noise())
-    return done.hidden, *_by_kind(call.cell, done.state)
+@lru_cache(maxsize=64)
+def _start(layout: Layout, rows: int, dtype: torch.dtype) -> Carried:
+    """Where the cell itself starts; shared by all runs, which only read it."""
+    with torch.inference_mode(False):  # else no run with a way back could keep it
+        return layout.start(rows, torch.empty(0, dtype=dtype))
+
+
+class _Form(NamedTuple):
+    """How the arguments of a sequence are to be read: x, hidden0, memory0, parameters by name."""
+
+    call: Call
+    layout: Layout
+    names: tuple[str, ...]
+
+    def packed(self, arguments: Sequence[Tensor]) -> Tensors:
+        x, hidden, memory, *parameters = arguments
+        own = hidden is None
+        start = _start(self.layout, x.shape[1], x.dtype) if own else Carried(hidden, memory)
+        return packed(self.layout, x, start, dict(zip(self.names, parameters, strict=True)))
+
+    def unpacked(self, errors: Sequence[Any], started: bool) -> tuple[Any, ...]:
+        """Errors on the arguments, from those on what was packed."""
+        x, *weights, hidden, memory = errors
+        first = (x, hidden, memory) if started else (x, None, None)
+        return *first, *self.layout.by_parameter(self.names, weights)
 
 
 class _Sequence(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, call: Call, traced: dict[str, Tensor], *tensors: Tensor) -> Tensors:
-        outputs, saved, recorded = forward(call, tensors)
-        traced |= recorded
-        if call.trace:
-            traced |= {"saved.state": saved[0], "saved.memory": saved[1]}
-        ctx.call, ctx.inputs = call, len(tensors)
+    def forward(ctx: Any, form: _Form, kept: list[Any], *arguments: Any) -> Tensors:
+        tensors = form.packed(arguments)
+        outputs, saved, named = forward(form.call, tensors)
+        if form.call.trace:
+            kept += [*saved[:2], named]
+        ctx.form, ctx.count = form, len(arguments)
         # The output may lie in what is saved: who changes it in place must be told by torch.
-        ctx.save_for_backward(*tensors, *saved, outputs[0])
+        ctx.save_for_backward(*arguments, *tensors, *saved, outputs[0])
         ctx.set_materialize_grads(False)
         return outputs
 
     @staticmethod
     def backward(ctx: Any, *errors: Tensor | None) -> Any:
-        everything = ctx.saved_tensors
-        tensors, saved = everything[: ctx.inputs], everything[ctx.inputs : -1]
+        everything, form, count = ctx.saved_tensors, ctx.form, ctx.count
+        arguments, tensors = everything[:count], everything[count : count + 7]
         needs = ctx.needs_input_grad[2:]
         if torch.is_grad_enabled():
-            return None, None, *_eager_backward(ctx.call, tensors, errors, needs)
-        found = backward(ctx.call, tensors, saved, errors, needs[0])
-        return None, None, *found
+            return None, None, *_eager_backward(form, arguments, errors, needs)
+        found = backward(form.call, tensors, everything[count + 7 : -1], errors, needs[0])
+        return None, None, *form.unpacked(found, arguments[1] is not None)
+
+
+def _eager(form: _Form, arguments: Tensors) -> Tensors:
+    """The same outputs in torch operations, to be differentiated as often as one likes."""
+    call, layout = form.call, form.layout
+    x, hidden, memory, *parameters = arguments
+    start = None if hidden is None else Carried(hidden, memory)
+    fresh = {name: value[0] for name, value in layout.by_name(layout.start(1, x)).items()}
+    reset = None if call.reset is None else call.reset != 0
+    task = Task(x, start, fresh, reset, call.lengths, call.reverse, trace=False, plain_start=True)
+    weights = layout.weights(dict(zip(form.names, parameters, strict=True)))
+    done = direction.run(layout, weights, task, Noise())
+    return done.hidden, *done.state
 
 
 def _eager_backward(
-    call: Call, tensors: Tensors, errors: Sequence[Tensor | None], needs: Sequence[bool]
+    form: _Form, arguments: Tensors, errors: Sequence[Tensor | None], needs: Sequence[bool]
 ) -> list[Tensor | None]:
     """The gradient as a graph of its own: for the second derivative."""
-    pairs = [(o, e) for o, e in zip(eager(call, tensors), errors, strict=True) if e is not None]
-    wanted = [tensor for tensor, needed in zip(tensors, needs, strict=True) if needed]
+    pairs = [(o, e) for o, e in zip(_eager(form, arguments), errors, strict=True) if e is not None]
+    wanted = [given for given, needed in zip(arguments, needs, strict=True) if needed]
     found = iter(
         torch.autograd.grad(
             [o for o, _ in pairs],
@@ -140,53 +171,71 @@ def _eager_backward(
     return [next(found) if needed else None for needed in needs]
 
 
-def inputs(cell: Cell, weights: DirectionWeights, task: Task) -> Tensors:
-    """The tensors of a run, as :func:`forward` takes them."""
-    by_kind = _by_kind(cell, task.state)
-    together = (task.x, weights.input, weights.hidden, weights.bias, weights.unit, *by_kind)
-    return tuple(tensor.contiguous() for tensor in together)
-
-
-def last_state(cell: Cell, hidden: Tensor, memory: Tensor) -> dict[str, Tensor]:
-    """By name (B, H), from (Q, B, H) and (K, B, H)."""
-    state = dict(zip(cell.hidden, hidden.unbind(), strict=True))
-    return state | dict(zip(_kept(cell), memory.unbind(), strict=True))
-
-
-def run(cell: Cell, weights: DirectionWeights, task: Task) -> Run:
+def run(layout: Layout, parameters: Mapping[str, Tensor], task: Task) -> Run:
     """Run one direction of one layer."""
-    tensors = inputs(cell, weights, task)
-    learned = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+    start = task.state or (None, None)
+    arguments = (task.x.contiguous(), *start, *parameters.values())
+    learned = torch.is_grad_enabled() and any(
+        [given.requires_grad for given in arguments if given is not None]
+    )
     reset = None if task.reset is None else task.reset.to(torch.uint8)
     lengths = None if task.lengths is None else task.lengths.to(torch.int64)
-    call = Call(cell, reset, lengths, task.reverse, task.trace, saving=learned or task.trace)
-    traced: dict[str, Tensor] = {}
-    hidden, *last = _Sequence.apply(call, traced, *tensors)  # type: ignore[no-untyped-call]
-    record = _record(call, hidden, traced) if task.trace else None
-    return Run(hidden, last_state(cell, *last), record)
+    saving = learned or task.trace
+    call = Call(layout.cell, reset, lengths, task.reverse, task.trace, saving)
+    kept: list[Any] = []
+    form = _Form(call, layout, tuple(parameters))
+    hidden, *last = _Sequence.apply(form, kept, *arguments)  # type: ignore[no-untyped-call]
+    record = _Recording(layout.cell, task.reverse, hidden.detach(), *kept) if task.trace else None
+    return Run(hidden, Carried(*last), record)
 
 
-def _record(call: Call, hidden: Tensor, traced: dict[str, Tensor]) -> Record:
-    """A kernel's trace as an eager one."""
-    cell = call.cell
+class _Recording:
+    """A kernel's record of every step, looked up where it lies when it is asked for."""
 
-    def named(kind: str) -> dict[str, Tensor]:
-        return {n.partition(".")[2]: v for n, v in traced.items() if n.startswith(f"{kind}.")}
+    def __init__(
+        self, cell: Cell, reverse: bool, hidden: Tensor, state: Tensor, memory: Tensor, named: Named
+    ) -> None:
+        self._cell, self._output, self._named = cell, hidden, named
+        self._before = slice(1, None) if reverse else slice(-1)
+        self._state, self._memory = state, memory
 
-    units = hidden.shape[2] // len(cell.hidden)
-    begin = int(call.reverse)
-    steps = slice(begin, begin + len(hidden))
-    before = _by_name(cell.hidden, traced["saved.state"][steps], units)
-    before |= _by_name(_kept(cell), traced["saved.memory"][steps], units)
-    seen = _by_name(cell.hidden, hidden.detach(), units)
-    after = seen | named("memory")
-    return Record(
-        slots=named("slot"),
-        past={name: before[name] for name in cell.memory},
-        gates=named("gate"),
-        memory={name: after[name] for name in cell.memory},
-        hidden=seen,
-    )
+    @cached_property
+    def _traced(self) -> dict[str, Tensor]:
+        return self._named()
+
+    @cached_property
+    def slots(self) -> dict[str, Tensor]:
+        return self._of_kind("slot")
+
+    @cached_property
+    def gates(self) -> dict[str, Tensor]:
+        return self._of_kind("gate")
+
+    @cached_property
+    def past(self) -> dict[str, Tensor]:
+        before = _by_name(self._cell.hidden, self._state[self._before], self._units)
+        before |= _by_name(_kept(self._cell), self._memory[self._before], self._units)
+        return {name: before[name] for name in self._cell.memory}
+
+    @cached_property
+    def memory(self) -> dict[str, Tensor]:
+        after = self.hidden | self._of_kind("memory")
+        return {name: after[name] for name in self._cell.memory}
+
+    @cached_property
+    def hidden(self) -> dict[str, Tensor]:
+        return _by_name(self._cell.hidden, self._output, self._units)
+
+    @property
+    def _units(self) -> int:
+        return self._output.shape[2] // len(self._cell.hidden)
+
+    def _of_kind(self, kind: str) -> dict[str, Tensor]:
+        found = self._traced
+        return {n.partition(".")[2]: v for n, v in found.items() if n.startswith(f"{kind}.")}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Record, (self.slots, self.past, self.gates, self.memory, self.hidden)
 
 
 def _by_name(names: tuple[str, ...], rows: Tensor, units: int) -> dict[str, Tensor]:
@@ -197,17 +246,6 @@ def _by_name(names: tuple[str, ...], rows: Tensor, units: int) -> dict[str, Tens
 def _kept(cell: Cell) -> tuple[str, ...]:
     """Memories that are not hidden values as well."""
     return tuple(name for name in cell.memory if name not in cell.hidden)
-
-
-def _by_kind(cell: Cell, state: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
-    """Hidden values (Q, B, H) and memories (K, B, H) from a state by name."""
-    hidden = _stacked([state[name] for name in cell.hidden])
-    own = [state[name] for name in _kept(cell)]
-    return hidden, _stacked(own) if own else hidden.new_empty(0, *hidden.shape[1:])
-
-
-def _stacked(values: list[Tensor]) -> Tensor:
-    return values[0].unsqueeze(0) if len(values) == 1 else torch.stack(values)
 
 
 def _array(tensor: Tensor | None) -> Any:

@@ -7,7 +7,7 @@ forms of the same run are held to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -16,10 +16,10 @@ from torch.nn import functional as F
 from tidegate.calculus import derive
 from tidegate.cells.base import Cell, Step
 from tidegate.kernels.batch.plan import slots_of_retention
-from tidegate.layers.layout import DirectionWeights
+from tidegate.layers.layout import Carried, DirectionWeights, Layout, wide
 from tidegate.layers.noise import Noise
 
-__all__ = ["Record", "Run", "Task", "run", "wide"]
+__all__ = ["Record", "Recorded", "Run", "Task", "run"]
 
 _VARIANCE_FLOOR = 1e-5
 State = dict[str, Tensor]
@@ -30,7 +30,7 @@ class Task(NamedTuple):
 
     Attributes:
         x: (T, B, I).
-        state: by name (B, size), before the first step.
+        state: before the first step; nothing where the cell itself starts.
         fresh: by name (size,), what a reset goes back to.
         reset: (T, B) bool, a row starts anew before that step; or nothing.
         lengths: (B,) steps of every row, beyond which it does nothing; or nothing.
@@ -40,7 +40,7 @@ class Task(NamedTuple):
     """
 
     x: Tensor
-    state: State
+    state: Carried | None
     fresh: State
     reset: Tensor | None
     lengths: Tensor | None
@@ -49,7 +49,7 @@ class Task(NamedTuple):
     plain_start: bool
 
 
-class Record(NamedTuple):
+class Recorded(Protocol):
     """What happened at every step, each by name (T, B, H), detached.
 
     Attributes:
@@ -57,6 +57,21 @@ class Record(NamedTuple):
         past: memories before the step.
         gates, memory, hidden: what the step gave; hidden values before any projection.
     """
+
+    @property
+    def slots(self) -> Mapping[str, Tensor]: ...
+    @property
+    def past(self) -> Mapping[str, Tensor]: ...
+    @property
+    def gates(self) -> Mapping[str, Tensor]: ...
+    @property
+    def memory(self) -> Mapping[str, Tensor]: ...
+    @property
+    def hidden(self) -> Mapping[str, Tensor]: ...
+
+
+class Record(NamedTuple):
+    """What happened at every step, as it stands."""
 
     slots: Mapping[str, Tensor]
     past: Mapping[str, Tensor]
@@ -69,25 +84,15 @@ class Run(NamedTuple):
     """What came of it: hidden values (T, B, outputs), 0 beyond a row's length; the last state."""
 
     hidden: Tensor
-    state: State
-    record: Record | None
+    state: Carried
+    record: Recorded | None
 
 
-def wide(dtype: torch.dtype) -> torch.dtype:
-    """The dtype of states and gates: single precision at least.
-
-    A memory in half precision stands still: 2,048 + 1 is 2,048.
-
-    >>> wide(torch.bfloat16), wide(torch.float64)
-    (torch.float32, torch.float64)
-    """
-    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
-
-
-def run(cell: Cell, weights: DirectionWeights, task: Task, noise: Noise) -> Run:
+def run(layout: Layout, weights: DirectionWeights, task: Task, noise: Noise) -> Run:
     """Run one direction of one layer."""
-    layer = _Layer(cell, weights, task.x)
-    state = {name: value.to(layer.dtype) for name, value in task.state.items()}
+    layer = _Layer(layout.cell, weights, task.x)
+    start = task.state or layout.start(task.x.shape[1], weights.input)
+    state = {name: value.to(layer.dtype) for name, value in layout.by_name(start).items()}
     mask = noise.mask(layer.seen(state))
     steps = len(task.x)
     outputs: list[Tensor | None] = [None] * steps
@@ -102,8 +107,9 @@ def run(cell: Cell, weights: DirectionWeights, task: Task, noise: Noise) -> Run:
         output = layer.seen(state)
         outputs[t] = output if active is None else output * active[:, None]
         moments[t] = moment if task.trace else None
-    record = _recorded(cell, moments) if task.trace else None
-    return Run(torch.stack(outputs).to(layer.out), state, record)  # type: ignore[arg-type]
+    record = _recorded(layout.cell, moments) if task.trace else None
+    hidden: Tensor = torch.stack(outputs).to(layer.out)  # type: ignore[arg-type]
+    return Run(hidden, layout.together(state), record)
 
 
 def _chosen(where: Tensor, yes: Mapping[str, Tensor], no: Mapping[str, Tensor]) -> State:

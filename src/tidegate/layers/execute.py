@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
-from tidegate.cells.base import Cell
 from tidegate.kernels.engine import reference
 from tidegate.layers import compiled, direction, operators
 from tidegate.layers.direction import Run, Task
-from tidegate.layers.layout import DirectionWeights
+from tidegate.layers.layout import Layout
 from tidegate.layers.noise import Noise
 
 __all__ = ["execute"]
 
 
-def execute(cell: Cell, key: str, weights: DirectionWeights, task: Task, noise: Noise) -> Run:
-    """Run it; every form gives the same values.
-
-    Args:
-        key: what stands for the cell where only text is taken.
-    """
-    if not _kernel_applies(weights, task, noise):
-        return direction.run(cell, weights, task, noise)
+def execute(layout: Layout, parameters: Mapping[str, Tensor], task: Task, noise: Noise) -> Run:
+    """Run it; every form gives the same values."""
+    if not _kernel_applies(layout, parameters, task, noise):
+        return direction.run(layout, layout.weights(parameters), task, noise)
     if torch.compiler.is_compiling():
-        return operators.run(cell, key, weights, task)
-    return compiled.run(cell, weights, task)
+        return operators.run(layout, parameters, task)
+    return compiled.run(layout, parameters, task)
 
 
-def _kernel_applies(weights: DirectionWeights, task: Task, noise: Noise) -> bool:
-    plain = weights.project is None and noise.silent and (task.reset is None or task.plain_start)
+def _kernel_applies(
+    layout: Layout, parameters: Mapping[str, Tensor], task: Task, noise: Noise
+) -> bool:
+    plain = not layout.projection and noise.silent and (task.reset is None or task.plain_start)
     if not plain or reference():
         return False
     if torch.compiler.is_compiling():
         fits = task.lengths is None and not task.trace
     else:
         fits = not _transformed() and (task.lengths is None or int(task.lengths.min()) > 0)
-    tensors = (task.x, weights.input, weights.hidden, weights.unit, *task.state.values())
+    tensors = (task.x, *parameters.values(), *(task.state or ()))
     return fits and task.x.shape[1] > 0 and _on_kernel_ground(tensors)
 
 

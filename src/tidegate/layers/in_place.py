@@ -1,12 +1,12 @@
 """Kernels on the memory of tensors themselves, for runs without resets and lengths.
 
-Machine code trusts the sizes it is told, so :func:`fits` comes first.
+Machine code trusts the sizes it is told, so :func:`layout_of` refuses what does not fit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 import torch
@@ -18,20 +18,37 @@ from tidegate.kernels.batch import call as batch_call
 from tidegate.kernels.batch.layout import Layout
 from tidegate.layers.call import Call, Tensors
 
-__all__ = ["backward_in_place", "fits", "forward_in_place"]
+__all__ = ["backward_in_place", "forward_in_place", "layout_of"]
 
 _DTYPES = {torch.float32: np.dtype(np.float32), torch.float64: np.dtype(np.float64)}
 
 
+def layout_of(call: Call, tensors: Tensors) -> Layout | None:
+    """The sizes and the code of a run; nothing if it has masks or sizes that do not fit."""
+    if call.reset is not None or call.lengths is not None:
+        return None
+    given = tuple([tensor.shape for tensor in tensors])
+    return _layout(call.cell, tensors[0].dtype, call.reverse, given)
+
+
 @lru_cache(maxsize=256)
-def fits(
+def _layout(
+    cell: Cell, dtype: torch.dtype, reverse: bool, given: tuple[tuple[int, ...], ...]
+) -> Layout | None:
+    shape, units = given[0], given[4][1]
+    if not _fits(cell, shape, units, given):
+        return None
+    return batch_call.layout(cell, _DTYPES[dtype], tuple(shape), units, reverse)
+
+
+def _fits(
     cell: Cell, shape: tuple[int, ...], units: int, given: tuple[tuple[int, ...], ...]
 ) -> bool:
     """Whether tensors have the shapes that follow from x (T, B, I) and the units.
 
     >>> from tidegate.cells import RNN
     >>> right = ((7, 2, 3), (5, 3), (5, 5), (5,), (0, 5), (1, 2, 5), (0, 2, 5))
-    >>> fits(RNN(), (7, 2, 3), 5, right), fits(RNN(), (7, 2, 4), 5, right)
+    >>> _fits(RNN(), (7, 2, 3), 5, right), _fits(RNN(), (7, 2, 4), 5, right)
     (True, False)
     """
     steps, rows, inputs = shape
@@ -43,10 +60,11 @@ def fits(
     return given == (shape, *weights, *states)
 
 
-def forward_in_place(call: Call, tensors: Tensors) -> tuple[Tensors, Tensors, dict[str, Tensor]]:
+def forward_in_place(
+    layout: Layout, call: Call, tensors: Tensors
+) -> tuple[Tensors, Tensors, Callable[[], dict[str, Tensor]]]:
     """Outputs, what the way back needs, and the trace; as for ``compiled.forward``."""
     x, *weights, hidden0, memory0 = tensors
-    layout = _layout(call, tensors)
     state, memory = x.new_empty(layout.state), x.new_empty(layout.memory)
     last_hidden, last_memory = torch.empty_like(hidden0), torch.empty_like(memory0)
     saved = x.new_empty(layout.saved) if call.saving else None
@@ -58,12 +76,14 @@ def forward_in_place(call: Call, tensors: Tensors) -> tuple[Tensors, Tensors, di
     )  # fmt: skip
     kept = () if saved is None else (state, memory, saved)
     after = slice(-1) if call.reverse else slice(1, None)
-    traced = {} if shown is None else _traced(layout, kept, shown, after)
+    traced = partial(_traced, layout, kept, shown, after)
     return (state[after], last_hidden, last_memory), kept, traced
 
 
-def _traced(layout: Layout, kept: Tensors, shown: Tensor, after: slice) -> dict[str, Tensor]:
+def _traced(layout: Layout, kept: Tensors, shown: Tensor | None, after: slice) -> dict[str, Tensor]:
     """Gates, slots and kept memories (T, B, H), each a view of where the run left it."""
+    if shown is None:
+        return {}
     plan, (_, memory, saved) = layout.engine.plan, kept
     found = {
         f"{kind}.{name}": (saved, shown)[which][:, :, n]
@@ -77,10 +97,13 @@ def _traced(layout: Layout, kept: Tensors, shown: Tensor, after: slice) -> dict[
 
 
 def backward_in_place(
-    call: Call, tensors: Tensors, saved: Tensors, errors: Sequence[Tensor | None], needs_x: bool
+    layout: Layout,
+    tensors: Tensors,
+    saved: Tensors,
+    errors: Sequence[Tensor | None],
+    needs_x: bool,
 ) -> list[Tensor | None]:
     """d loss / d each of ``tensors``; as for ``compiled.backward``."""
-    layout = _layout(call, tensors)
     x, *weights, _, _ = tensors
     state, memory, values = saved
     d_hidden, d_last_hidden, d_last_memory = (e if e is None else e.contiguous() for e in errors)
@@ -95,12 +118,6 @@ def backward_in_place(
         d_memory0.data_ptr(), threads=torch.get_num_threads(),
     )  # fmt: skip
     return [d_x if needs_x else None, *d_weights, d_hidden0, d_memory0]
-
-
-def _layout(call: Call, tensors: Tensors) -> Layout:
-    x, unit = tensors[0], tensors[4]
-    shape = tuple(x.shape)
-    return batch_call.layout(call.cell, _DTYPES[x.dtype], shape, unit.shape[1], call.reverse)
 
 
 def _addresses(weights: Sequence[Tensor]) -> tuple[int, int, int, int]:

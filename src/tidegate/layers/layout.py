@@ -7,7 +7,7 @@ its bias twice, in ``bias_ih`` and ``bias_hh``. For LSTM, GRU and RNN that is to
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -16,8 +16,9 @@ import torch
 from torch import Tensor
 
 from tidegate.cells.base import Cell
+from tidegate.kernels.batch.plan import start
 
-__all__ = ["DirectionWeights", "Layout", "Place"]
+__all__ = ["Carried", "DirectionWeights", "Layout", "Place", "wide"]
 
 
 class DirectionWeights(NamedTuple):
@@ -36,6 +37,29 @@ class DirectionWeights(NamedTuple):
     bias: Tensor
     unit: Tensor
     project: Tensor | None
+
+
+class Carried(NamedTuple):
+    """What one direction of one layer carries from step to step.
+
+    Attributes:
+        hidden: (Q, B, H), or narrower under a projection.
+        memory: those that are no hidden values as well (K, B, H).
+    """
+
+    hidden: Tensor
+    memory: Tensor
+
+
+def wide(dtype: torch.dtype) -> torch.dtype:
+    """The dtype of states and gates: single precision at least.
+
+    A memory in half precision stands still: 2,048 + 1 is 2,048.
+
+    >>> wide(torch.bfloat16), wide(torch.float64)
+    (torch.float32, torch.float64)
+    """
+    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
 
 
 @dataclass(frozen=True)
@@ -58,7 +82,7 @@ class Layout:
 
     def __post_init__(self) -> None:
         # torch.compile follows a cached property only once it holds a value
-        for name in ("state", "_zones", "_bias_rows"):
+        for name in ("state", "_zones", "_bias_rows", "_bias_back", "_starts"):
             getattr(self, name)
 
     @property
@@ -73,6 +97,35 @@ class Layout:
         if self.projection:
             names |= dict.fromkeys(self.cell.hidden, self.projection)
         return names
+
+    def carried(self, state: Sequence[Tensor], part: int) -> Carried:
+        """One part of a whole stack's states, each (parts, B, size) in the order of ``state``."""
+        hiddens = len(self.cell.hidden)
+        hidden = _piled(state[:hiddens], part)
+        if len(state) > hiddens:
+            return Carried(hidden, _piled(state[hiddens:], part))
+        return Carried(hidden, hidden.new_empty(0, hidden.shape[1], self.units))
+
+    def by_name(self, carried: Carried) -> dict[str, Tensor]:
+        """The same as one tensor (B, size) for every name."""
+        return dict(zip(self.state, (*carried.hidden, *carried.memory), strict=True))
+
+    def together(self, state: Mapping[str, Tensor]) -> Carried:
+        """The way back."""
+        values = [state[name].unsqueeze(0) for name in self.state]
+        return self.carried(values, 0)
+
+    def start(self, rows: int, like: Tensor) -> Carried:
+        """Where the cell itself starts."""
+        hiddens = len(self.cell.hidden)
+        return Carried(
+            _filled(self._starts[:hiddens], (rows, self.projection or self.units), like),
+            _filled(self._starts[hiddens:], (rows, self.units), like),
+        )
+
+    @cached_property
+    def _starts(self) -> tuple[float, ...]:
+        return tuple(start(self.cell, name) for name in self.state)
 
     def shapes(self, bias: bool) -> dict[str, tuple[int, ...]]:
         """The parameters by name, in torch's order; the ones without rows left out."""
@@ -100,7 +153,7 @@ class Layout:
     def weights(self, given: Mapping[str, Tensor]) -> DirectionWeights:
         """The weights from parameters by name; ``given`` may lack the biases."""
         like = given["weight_ih"]
-        unit = [given[parameter] for parameter in self.cell.parameters]
+        unit = [given[name] for name in self.cell.parameters]
         return DirectionWeights(
             input=like,
             hidden=given["weight_hh"] if "weight_hh" in given else like.new_empty(0, self.outputs),
@@ -108,6 +161,27 @@ class Layout:
             unit=torch.stack(unit) if unit else like.new_empty(0, self.units),
             project=given.get("weight_hr"),
         )
+
+    def by_parameter(self, names: Sequence[str], errors: Sequence[Tensor]) -> list[Tensor]:
+        """Errors on parameters by name, from those on input, hidden, bias and unit weights."""
+        by_input, by_hidden, bias, unit = errors
+        found = {"weight_ih": by_input, "weight_hh": by_hidden}
+        for zone, blocks in self._bias_back.items():
+            if zone in names:
+                found[zone] = bias if blocks is None else torch.cat([bias[b] for b in blocks])
+        if self.cell.parameters:
+            found |= zip(self.cell.parameters, unit.unbind(), strict=True)
+        return [found[name] for name in names]
+
+    @cached_property
+    def _bias_back(self) -> dict[str, tuple[slice, ...] | None]:
+        """For every bias parameter, its slots' rows in the summed bias; nothing for all of them."""
+        slots = self.cell.fed_by("bias")
+        rows = {s: slice(k * self.units, (k + 1) * self.units) for k, s in enumerate(slots)}
+        return {
+            zone: None if self._zones[zone] == slots else tuple(rows[s] for s in self._zones[zone])
+            for zone in ("bias_ih", "bias_hh")
+        }
 
     @cached_property
     def _zones(self) -> dict[str, tuple[str, ...]]:
@@ -129,14 +203,27 @@ class Layout:
         )
 
     def _bias(self, given: Mapping[str, Tensor], like: Tensor) -> Tensor:
-        slots = self.cell.fed_by("bias")
-        present = [name for name in ("bias_ih", "bias_hh") if name in given]
+        present = [name for name in self._bias_back if name in given]
         if not present:
-            return like.new_zeros(len(slots) * self.units)
-        if all(self._zones[name] == slots for name in present):
+            return like.new_zeros(len(self._bias_rows) * self.units)
+        if all([self._bias_back[name] is None for name in present]):
             return _sum([given[name] for name in present])
         parts = [[given[name][r] for name, r in rows.items()] for rows in self._bias_rows]
         return torch.cat([_sum(part) for part in parts])
+
+
+def _piled(values: Sequence[Tensor], part: int) -> Tensor:
+    if len(values) > 1:
+        return torch.stack([value[part] for value in values])
+    return values[0] if len(values[0]) == 1 else values[0][part : part + 1]
+
+
+def _filled(values: Sequence[float], shape: tuple[int, int], like: Tensor) -> Tensor:
+    """One block of ``shape`` for every value."""
+    if any(values):
+        blocks = [like.new_full(shape, value, dtype=wide(like.dtype)) for value in values]
+        return torch.stack(blocks)
+    return like.new_zeros((len(values), *shape), dtype=wide(like.dtype))
 
 
 def _sum(parts: list[Tensor]) -> Tensor:

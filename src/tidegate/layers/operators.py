@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -17,7 +18,7 @@ from tidegate.layers import compiled
 from tidegate.layers.call import Call, Tensors
 from tidegate.layers.direction import Run, Task
 from tidegate.layers.keys import cell_of
-from tidegate.layers.layout import DirectionWeights
+from tidegate.layers.layout import Carried, Layout
 
 __all__ = ["run"]
 
@@ -106,9 +107,10 @@ def _values(cell: Cell, dtype: torch.dtype) -> int:
     return int(done.saved.values.shape[2])
 
 
-def run(cell: Cell, key: str, weights: DirectionWeights, task: Task) -> Run:
+def run(layout: Layout, parameters: Mapping[str, Tensor], task: Task) -> Run:
     """Run one direction of one layer, in a form that torch.compile takes as one operator."""
-    tensors = compiled.inputs(cell, weights, task)
+    start = task.state or layout.start(task.x.shape[1], task.x)
+    tensors = compiled.packed(layout, task.x, start, parameters)
     reset = None if task.reset is None else task.reset.to(torch.uint8)
-    hidden, last_hidden, last_memory, *_ = _forward(*tensors, reset, key, task.reverse)
-    return Run(hidden, compiled.last_state(cell, last_hidden, last_memory), None)
+    hidden, *last, _, _, _ = _forward(*tensors, reset, layout.key, task.reverse)
+    return Run(hidden, Carried(*last), None)

@@ -17,10 +17,9 @@ from tidegate.calculus import derive
 from tidegate.cells.base import Cell
 from tidegate.kernels.batch.plan import start
 from tidegate.layers.checks import check_input, check_sizes, check_state
-from tidegate.layers.direction import wide
 from tidegate.layers.initial import draw_laws
 from tidegate.layers.keys import cell_key
-from tidegate.layers.layout import Layout, Place
+from tidegate.layers.layout import Carried, Layout, Place, wide
 from tidegate.layers.noise import Noise, zoneout_by_name
 from tidegate.layers.sequences import Sequences, State, opened
 from tidegate.layers.stack import Manner, Part, run
@@ -160,9 +159,7 @@ class Recurrent(Module):
         manner = Manner(self.directions, self.dropout, noise, trace)
         result = run(self._parts(sequences, hx), sequences, manner)
         output = sequences.form.output(result.hidden)
-        last = result.states
-        state = tuple([_stacked([part[name] for part in last]) for name in last[0]])
-        state = sequences.form.state_out(state)
+        state = sequences.form.state_out(_by_state(result.states))
         if not trace:
             return output, state
         traces = tuple(result.traces)
@@ -220,25 +217,26 @@ class Recurrent(Module):
         plain = not self.learn_initial_state
         parts = []
         for n, place in enumerate(self.places):
-            parameters = {name: getattr(self, full) for name, full in place.names.items()}
-            state = {name: value[n] for name, value in first.items()}
+            parameters = {name: self._parameter(full) for name, full in place.names.items()}
+            state = None if first is None else place.layout.carried(first, n)
             fresh = {} if sequences.reset is None else self._fresh(n)
-            weights = place.layout.weights(parameters)
-            parts.append(Part(place.layout, weights, state, fresh, plain))
+            parts.append(Part(place.layout, parameters, state, fresh, plain))
         return parts
 
-    def _first(self, sequences: Sequences, hx: State | Tensor | None) -> dict[str, Tensor]:
-        """The states before the first step, by name (D * layers, B, size)."""
-        rows, sizes = sequences.x.shape[1], self.places[0].layout.state
-        shapes = [(len(self.places), rows, size) for size in sizes.values()]
-        if hx is not None:
-            state = sequences.form.state_in((hx,) if isinstance(hx, Tensor) else tuple(hx))
-            check_state(state, shapes)
-        elif self.learn_initial_state:
-            state = self.initial_state(rows)
-        else:
-            state = self._start(sizes, shapes)
-        return dict(zip(sizes, state, strict=True))
+    def _parameter(self, name: str) -> Tensor:
+        """The attribute, past the slow way of a module where it can be."""
+        found = self._parameters.get(name)
+        return getattr(self, name) if found is None else found
+
+    def _first(self, sequences: Sequences, hx: State | Tensor | None) -> State | None:
+        """The states before the first step (D * layers, B, size); nothing for the cell's own."""
+        rows = sequences.x.shape[1]
+        if hx is None:
+            return self.initial_state(rows) if self.learn_initial_state else None
+        state = sequences.form.state_in((hx,) if isinstance(hx, Tensor) else tuple(hx))
+        sizes = self.places[0].layout.state.values()
+        check_state(state, [(len(self.places), rows, size) for size in sizes])
+        return state
 
     def _fresh(self, n: int) -> dict[str, Tensor]:
         """What a reset goes back to in part n, by name (size,)."""
@@ -260,8 +258,17 @@ class Recurrent(Module):
         )
 
 
-def _stacked(parts: list[Tensor]) -> Tensor:
-    return parts[0].unsqueeze(0) if len(parts) == 1 else torch.stack(parts)
+def _by_state(parts: list[Carried]) -> State:
+    """(D * layers, B, size) for every state, from what each part carries."""
+    state: list[Tensor] = []
+    for kind in zip(*parts, strict=True):
+        blocks = range(len(kind[0]))
+        state += kind if len(parts) == len(blocks) == 1 else [_block(kind, k) for k in blocks]
+    return tuple(state)
+
+
+def _block(kind: tuple[Tensor, ...], k: int) -> Tensor:
+    return torch.cat([values[k : k + 1] for values in kind])
 
 
 def _rate(owner: str, rate: float) -> float:

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from tidegate.layers.direction import Record, Run, Task
+from tidegate.layers.direction import Recorded, Run, Task
 from tidegate.layers.execute import execute
-from tidegate.layers.layout import DirectionWeights, Layout
+from tidegate.layers.layout import Carried, Layout
 from tidegate.layers.noise import Noise
 from tidegate.layers.sequences import Sequences
 from tidegate.layers.trace import LayerTrace
@@ -20,17 +20,18 @@ __all__ = ["Manner", "Part", "Result", "run"]
 
 
 class Part(NamedTuple):
-    """One direction of one layer: sizes, weights, where it starts and what a reset goes back to.
+    """One direction of one layer: sizes, weights, start and what a reset goes back to.
 
     Attributes:
-        state: by name (B, size).
+        parameters: by name.
+        state: where it starts; nothing where the cell itself starts.
         fresh: by name (size,).
         plain_start: whether that is where the cell itself starts.
     """
 
     layout: Layout
-    weights: DirectionWeights
-    state: dict[str, Tensor]
+    parameters: dict[str, Tensor]
+    state: Carried | None
     fresh: dict[str, Tensor]
     plain_start: bool
 
@@ -39,7 +40,7 @@ class Result(NamedTuple):
     """Hidden values of the top layer (T, B, directions * outputs), last states, traces by part."""
 
     hidden: Tensor
-    states: list[dict[str, Tensor]]
+    states: list[Carried]
     traces: list[LayerTrace]
 
 
@@ -71,7 +72,7 @@ def run(parts: Sequence[Part], sequences: Sequences, manner: Manner) -> Result:
         below = now[0].hidden if len(now) == 1 else torch.cat([r.hidden for r in now], dim=-1)
         runs += now
     traces = [
-        _traced(part, run.record, sequences, run.hidden.device)
+        _traced(part, run.record, sequences)
         for part, run in zip(parts, runs, strict=True)
         if run.record is not None
     ]
@@ -90,14 +91,13 @@ def _direction(part: Part, x: Tensor, sequences: Sequences, manner: Manner, reve
         trace=manner.trace,
         plain_start=part.plain_start,
     )
-    return execute(part.layout.cell, part.layout.key, part.weights, task, manner.noise)
+    return execute(part.layout, part.parameters, task, manner.noise)
 
 
-def _traced(part: Part, record: Record, sequences: Sequences, device: torch.device) -> LayerTrace:
-    flags = sequences.reset
-    if flags is None:
-        flags = torch.zeros(sequences.x.shape[:2], dtype=torch.bool, device=device)
-    return LayerTrace(part.layout.cell, record, part.weights.unit, flags)
+def _traced(part: Part, record: Recorded, sequences: Sequences) -> LayerTrace:
+    cell = part.layout.cell
+    own = {name: part.parameters[name].detach().clone() for name in cell.parameters}
+    return LayerTrace(cell, record, own, sequences.reset)
 
 
 def _after(reset: Tensor) -> Tensor:

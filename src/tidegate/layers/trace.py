@@ -13,7 +13,7 @@ from torch import Tensor
 from tidegate._core.trace import Meta, Trace
 from tidegate.calculus import derive
 from tidegate.cells.base import Cell
-from tidegate.layers.direction import Record
+from tidegate.layers.direction import Recorded
 
 __all__ = ["LayerTrace"]
 
@@ -28,8 +28,8 @@ class LayerTrace:
     Attributes:
         cell: whose they are.
         record: every step as it ran.
-        unit: the units' own parameters (P, H).
-        reset: (steps, rows) bool; a reset acts before its step.
+        own: the units' own parameters by name (H,).
+        flags: (steps, rows) bool, or nothing where there were no resets.
 
     >>> import torch
     >>> from tidegate.layers import LSTM
@@ -42,9 +42,17 @@ class LayerTrace:
     """
 
     cell: Cell
-    record: Record
-    unit: Tensor
-    reset: Tensor
+    record: Recorded
+    own: Mapping[str, Tensor]
+    flags: Tensor | None
+
+    @property
+    def reset(self) -> Tensor:
+        """(steps, rows) bool; a reset acts before its step."""
+        if self.flags is not None:
+            return self.flags
+        like = self._like
+        return torch.zeros(like.shape[:2], dtype=torch.bool, device=like.device)
 
     @property
     def gates(self) -> Mapping[str, Tensor]:
@@ -89,17 +97,20 @@ class LayerTrace:
             part: {name: value.detach().cpu().numpy() for name, value in named.items()}
             for part, named in parts.items()
         }
-        meta = Meta(cell=repr(self.cell), sizes={"units": self.unit.shape[1]})
+        meta = Meta(cell=repr(self.cell), sizes={"units": self._like.shape[2]})
         return Trace(**arrays, reset=self.reset.cpu().numpy(), meta=meta)
+
+    @property
+    def _like(self) -> Tensor:
+        return next(iter(self.hidden.values()))
 
     @torch.no_grad()
     def _evaluated(self, what: str) -> dict[str, Tensor]:
         equations = derive(self.cell)
-        par = dict(zip(equations.parameters, self.unit, strict=True))
         known = {f"z.{n}": v.double() for n, v in self.record.slots.items()}
         known |= {f"past.{n}": v.double() for n, v in self.record.past.items()}
-        known |= {f"par.{n}": v.double() for n, v in par.items()}
-        like = next(iter(self.record.hidden.values())).double()
+        known |= {f"par.{n}": v.double() for n, v in self.own.items()}
+        like = self._like.double()
         found = equations.evaluate(getattr(equations, what), known)
         return {
             str(name): value if isinstance(value, Tensor) else torch.full_like(like, value)
