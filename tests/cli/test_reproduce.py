@@ -44,11 +44,20 @@ def test_the_table_for_people(call) -> None:
     assert "set by hand, n = 3" in text and "2/2" in text and "verdict" in text
 
 
-def test_finished_trials_are_not_run_again(call, folder: Path, monkeypatch) -> None:
+def test_finished_trials_are_not_run_again(call, folder: Path) -> None:
     first = call("reproduce", *QUICK, *TWO, "--format", "json")
-    assert len((folder / "results/recent-one/trials.jsonl").read_text().splitlines()) == 4
-    monkeypatch.setattr(HandSet, "trial", lambda *_: pytest.fail("a finished trial"))
+    kept = folder / "results/recent-one/trials.jsonl"
+    before = kept.read_text()
+    assert len(before.splitlines()) == 4
     assert call("reproduce", *QUICK, *TWO, "--format", "json").out == first.out
+    assert kept.read_text() == before
+
+
+def test_a_changed_trial_is_run_again(call, folder: Path, monkeypatch) -> None:
+    call("reproduce", *QUICK, *TWO)
+    monkeypatch.setattr(HandSet, "trial", lambda self, row, seed, budget: Trial(True, 1))
+    table = json.loads(call("reproduce", *QUICK, *TWO, "--format", "json").out)
+    assert [row["solved"] for row in table["rows"]] == [2, 2]
 
 
 def test_another_budget_or_folder_is_another_run(call, folder: Path) -> None:

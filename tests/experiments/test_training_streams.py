@@ -11,14 +11,12 @@ from tidegate.experiments.sources import SymbolSource, symbols
 from tidegate.experiments.training_streams import (
     Outcome,
     Protocol,
+    answered,
     run_protocol,
-    test_length,
     train,
 )
 from tidegate.learn.geometric import Geometric
 from tidegate.tasks import Reber, TemporalOrder, correct
-
-test_length.__test__ = False  # type: ignore[attr-defined]  # a measure, not a test of ours
 
 
 def plain_stream(net, protocol, steps, learn: bool) -> int:
@@ -109,7 +107,7 @@ def test_tests_leave_the_weights_alone_and_count_as_the_plain_loop() -> None:
     net.run(block.inputs, block.legal.astype(float))
     before, source, rows, at = net.state.weights, SymbolSource(Reber(), 11), strings_from(11), 0
     for _ in range(40):
-        found = test_length(net, protocol, source)
+        found = answered(net, protocol, source)
         while not rows[at][2]:
             at += 1
         assert found == plain_stream(net, protocol, rows[at:], learn=False)
@@ -123,7 +121,7 @@ def test_streams_of_sequences_end_after_so_many_answers() -> None:
     source = SymbolSource(TemporalOrder(), 3)
     block = TemporalOrder().stream(3).block(2000)
     assert train(net, protocol, source) == np.flatnonzero(block.legal.any(axis=1))[6] + 1
-    assert test_length(net, protocol, source) == 7
+    assert answered(net, protocol, source) == 7
 
 
 def test_a_run_ends_at_the_first_perfect_test_or_with_its_streams() -> None:

@@ -20,7 +20,7 @@ from tidegate.kernels.plan import Array
 from tidegate.learn import Learner
 from tidegate.tasks.arrays import Bools
 
-__all__ = ["Outcome", "Protocol", "run_protocol", "train"]
+__all__ = ["Outcome", "Protocol", "answered", "run_protocol", "train"]
 
 TESTS = 10
 _SHORT, _LONG = 16, 2048
@@ -113,7 +113,7 @@ def train(net: Learner, protocol: Protocol, source: Source) -> int:
     return symbols
 
 
-def test_length(net: Learner, protocol: Protocol, source: Source) -> int:
+def answered(net: Learner, protocol: Protocol, source: Source) -> int:
     """Right answers of one test stream before the first wrong one, up to the limit.
 
     Targets that are not known teach nothing, so the weights stay as they are.
@@ -136,11 +136,11 @@ def test_length(net: Learner, protocol: Protocol, source: Source) -> int:
 
 def _perfect(net: Learner, protocol: Protocol, source: Source) -> bool:
     limit = protocol.limit * protocol.tests_longer
-    return all(test_length(net, protocol, source) == limit for _ in range(TESTS))
+    return all(answered(net, protocol, source) == limit for _ in range(TESTS))
 
 
 def _mean_length(net: Learner, protocol: Protocol, source: Source) -> float:
-    return float(np.mean([test_length(net, protocol, source) for _ in range(TESTS)]))
+    return float(np.mean([answered(net, protocol, source) for _ in range(TESTS)]))
 
 
 def _empty(net: Learner, fresh_rate: bool) -> None:
