@@ -103,6 +103,11 @@ class _Form(NamedTuple):
     layout: Layout
     names: tuple[str, ...]
 
+    @property
+    def taken(self) -> int:
+        """How many parameters, the first ones, are what the kernels take."""
+        return 1 + ("weight_hh" in self.names)
+
     def packed(self, arguments: Sequence[Tensor]) -> Tensors:
         x, hidden, memory, *parameters = arguments
         own = hidden is None
@@ -120,23 +125,25 @@ class _Sequence(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, form: _Form, kept: list[Any], *arguments: Any) -> Tensors:
         tensors = form.packed(arguments)
+        ctx.made = tensors[1 + form.taken :]
         outputs, saved, named = forward(form.call, tensors)
         if form.call.trace:
             kept += [*saved[:2], named]
         ctx.form, ctx.count = form, len(arguments)
         # The output may lie in what is saved: who changes it in place must be told by torch.
-        ctx.save_for_backward(*arguments, *tensors, *saved, outputs[0])
+        ctx.save_for_backward(*arguments, *saved, outputs[0])
         ctx.set_materialize_grads(False)
         return outputs
 
     @staticmethod
     def backward(ctx: Any, *errors: Tensor | None) -> Any:
         everything, form, count = ctx.saved_tensors, ctx.form, ctx.count
-        arguments, tensors = everything[:count], everything[count : count + 7]
+        arguments, saved = everything[:count], everything[count:-1]
         needs = ctx.needs_input_grad[2:]
         if torch.is_grad_enabled():
             return None, None, *_eager_backward(form, arguments, errors, needs)
-        found = backward(form.call, tensors, everything[count + 7 : -1], errors, needs[0])
+        tensors = (arguments[0], *arguments[3 : 3 + form.taken], *ctx.made)
+        found = backward(form.call, tensors, saved, errors, needs[0])
         return None, None, *form.unpacked(found, arguments[1] is not None)
 
 
@@ -174,9 +181,10 @@ def _eager_backward(
 def run(layout: Layout, parameters: Mapping[str, Tensor], task: Task) -> Run:
     """Run one direction of one layer."""
     start = task.state or (None, None)
-    arguments = (task.x.contiguous(), *start, *parameters.values())
+    given = [parameter.contiguous() for parameter in parameters.values()]
+    arguments = (task.x.contiguous(), *start, *given)
     learned = torch.is_grad_enabled() and any(
-        [given.requires_grad for given in arguments if given is not None]
+        [tensor.requires_grad for tensor in arguments if tensor is not None]
     )
     reset = None if task.reset is None else task.reset.to(torch.uint8)
     lengths = None if task.lengths is None else task.lengths.to(torch.int64)

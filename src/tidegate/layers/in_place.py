@@ -5,6 +5,7 @@ Machine code trusts the sizes it is told, so :func:`layout_of` refuses what does
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 
@@ -21,6 +22,7 @@ from tidegate.layers.call import Call, Tensors
 __all__ = ["backward_in_place", "forward_in_place", "layout_of"]
 
 _DTYPES = {torch.float32: np.dtype(np.float32), torch.float64: np.dtype(np.float64)}
+_ALWAYS_MAPPED = 2**25
 
 
 def layout_of(call: Call, tensors: Tensors) -> Layout | None:
@@ -65,10 +67,10 @@ def forward_in_place(
 ) -> tuple[Tensors, Tensors, Callable[[], dict[str, Tensor]]]:
     """Outputs, what the way back needs, and the trace; as for ``compiled.forward``."""
     x, *weights, hidden0, memory0 = tensors
-    state, memory = x.new_empty(layout.state), x.new_empty(layout.memory)
+    state, memory = _empty(x, layout.state), _empty(x, layout.memory)
     last_hidden, last_memory = torch.empty_like(hidden0), torch.empty_like(memory0)
-    saved = x.new_empty(layout.saved) if call.saving else None
-    shown = x.new_empty(layout.shown) if call.trace else None
+    saved = _empty(x, layout.saved) if call.saving else None
+    shown = _empty(x, layout.shown) if call.trace else None
     batch_call.forward_at(
         layout, x.data_ptr(), _addresses(weights), hidden0.data_ptr(), memory0.data_ptr(),
         state.data_ptr(), memory.data_ptr(), _address(saved), _address(shown),
@@ -109,7 +111,7 @@ def backward_in_place(
     d_hidden, d_last_hidden, d_last_memory = (e if e is None else e.contiguous() for e in errors)
     if d_hidden is None:
         d_hidden = x.new_zeros(len(x), *layout.state[1:])
-    found = [torch.empty_like(tensor) for tensor in tensors]
+    found = [_empty(x, tensor.shape) for tensor in tensors]
     d_x, *d_weights, d_hidden0, d_memory0 = found
     batch_call.backward_at(
         layout, x.data_ptr(), _addresses(weights), state.data_ptr(), memory.data_ptr(),
@@ -118,6 +120,17 @@ def backward_in_place(
         d_memory0.data_ptr(), threads=torch.get_num_threads(),
     )  # fmt: skip
     return [d_x if needs_x else None, *d_weights, d_hidden0, d_memory0]
+
+
+def _empty(like: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Memory for a result.
+
+    Beyond 32 MiB the C library never uses memory again, and the first touch of every small page
+    costs more than the run; NumPy asks for huge ones.
+    """
+    if math.prod(shape) * like.element_size() < _ALWAYS_MAPPED:
+        return like.new_empty(*shape)
+    return torch.from_numpy(np.empty(shape, _DTYPES[like.dtype]))
 
 
 def _addresses(weights: Sequence[Tensor]) -> tuple[int, int, int, int]:

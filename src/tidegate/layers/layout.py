@@ -215,7 +215,7 @@ class Layout:
 def _piled(values: Sequence[Tensor], part: int) -> Tensor:
     if len(values) > 1:
         return torch.stack([value[part] for value in values])
-    return values[0] if len(values[0]) == 1 else values[0][part : part + 1]
+    return values[0] if values[0].shape[0] == 1 else values[0][part : part + 1]
 
 
 def _filled(values: Sequence[float], shape: tuple[int, int], like: Tensor) -> Tensor:

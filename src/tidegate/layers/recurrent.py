@@ -260,15 +260,20 @@ class Recurrent(Module):
 
 def _by_state(parts: list[Carried]) -> State:
     """(D * layers, B, size) for every state, from what each part carries."""
-    state: list[Tensor] = []
-    for kind in zip(*parts, strict=True):
-        blocks = range(len(kind[0]))
-        state += kind if len(parts) == len(blocks) == 1 else [_block(kind, k) for k in blocks]
-    return tuple(state)
+    return tuple(
+        [
+            _row([part[kind] for part in parts], k)
+            for kind, like in enumerate(parts[0])
+            for k in range(like.shape[0])
+        ]
+    )
 
 
-def _block(kind: tuple[Tensor, ...], k: int) -> Tensor:
-    return torch.cat([values[k : k + 1] for values in kind])
+def _row(values: list[Tensor], k: int) -> Tensor:
+    """Row k of each, one below the other."""
+    if len(values) == values[0].shape[0] == 1:
+        return values[0]
+    return torch.cat([value[k : k + 1] for value in values])
 
 
 def _rate(owner: str, rate: float) -> float:
