@@ -1,6 +1,6 @@
 """How fast is a layer of any cell beside torch.nn, and what does its trace cost?
 
-Thread CPU time of one thread, medians of runs interleaved with torch.nn.LSTM (torch.nn.GRU for the
+Thread CPU time of one thread, medians of turns interleaved with torch.nn.LSTM (torch.nn.GRU for the
 GRU) and with a cell written by hand in torch operations (LSTM, GRU; for other cells the eager form
 of their equations), float32. ``training`` is forward and backward with the gradient by the input.
 Peak memory is what one call adds to the resident memory of a process of its own, in MiB.
@@ -34,6 +34,7 @@ SIZES = [
     (1000, 64, 32, 32), (50, 64, 512, 512),
 ]  # fmt: skip
 WHAT = ("forward", "training")
+TURN = 0.005  # seconds
 Run = Callable[[], object]
 
 
@@ -119,17 +120,26 @@ def eager(cell: str, size: tuple[int, ...], what: str) -> Run:
 
 
 def interleaved(runs: Mapping[str, Run], seconds: float) -> dict[str, float]:
-    """Median thread CPU time in ms of every run, one after the other in turn."""
+    """Median thread CPU time in ms of every run, in turn.
+
+    A turn is one call that is not timed, for caches hold what ran before, then calls for ``TURN``.
+    """
     found: dict[str, list[float]] = {name: [] for name in runs}
-    for run in runs.values():
-        run()
+    calls = {name: max(1, round(TURN / timed(run, 2))) for name, run in runs.items()}
     end = time.monotonic() + seconds
     while time.monotonic() < end or len(next(iter(found.values()))) < 5:
         for name, run in runs.items():
-            began = time.thread_time()
             run()
-            found[name].append((time.thread_time() - began) * 1e3)
+            found[name].append(timed(run, calls[name]) * 1e3)
     return {name: median(times) for name, times in found.items()}
+
+
+def timed(run: Run, calls: int) -> float:
+    """Seconds of a call."""
+    began = time.thread_time()
+    for _ in range(calls):
+        run()
+    return (time.thread_time() - began) / calls
 
 
 def resident(field: str) -> float:
