@@ -60,7 +60,7 @@ class CergUnmarked(Experiment):
                 solved,
                 AtLeast(0.01),
                 stands=False,
-                note="Alpha decay does not help here either; see cerg.",
+                note="The journal gives no number for this row.",
             ),
         ]
 

@@ -30,6 +30,10 @@ class ParityYardstick(Yardstick):
         "0.01 / (1 + t/30,000), eps 1e-3; the plain RNN (4 units) learns by the exact gradient. "
         "Every 1,000 bits: a fresh stream of 10,000 bits from empty memories."
     )
+    wanting: ClassVar[str] = (
+        "On an endless stream none of these learns it within 200,000 bits, but JANET now and then: "
+        "a state that was once wrong stays wrong, and nothing starts anew."
+    )
     picture: ClassVar[str] = "  bit     1 1 0 1 0 0 ...\n  answer  1 0 0 1 1 1 ..."
 
     def task(self, row: str) -> Task:

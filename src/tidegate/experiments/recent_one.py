@@ -188,7 +188,7 @@ def _hand_rows(n: int) -> list[Row]:
 def _row(name: str, n: int) -> Row:
     claim: Claim = Nothing()
     if name == "update-gate-1":
-        claim = AtLeast(0.9)
+        claim = AtLeast(0.75)
     if name == "rnn-1":
         return Row(f"{name} n={n}", f"{LABELS[name]}, n = {n}", IMPOSSIBLE, AtMost(0), False, FALSE)
     return Row(f"{name} n={n}", f"{LABELS[name]}, n = {n}", "", claim)
