@@ -91,8 +91,8 @@ class CergBest(Experiment):
     wanting: ClassVar[str] = (
         "The published figure is that of another protocol (training streams that end at the first "
         "error, at most 30,000 of them), so it is shown beside ours; the verdict is on our own "
-        "aim, that every trial is solved. A further aim, no error in the next 10^6 symbols in 95 of 100 "
-        "trials, is not shown to be reached: see the column. What was tried is in the log."
+        "aim, that every trial is solved. A further aim, no error in the next 10^6 symbols in 95 "
+        "of 100 trials, is not shown to be reached: see the column. What was tried is in the log."
     )
 
     def rows(self) -> Sequence[Row]:
