@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tidegate.cells import LSTM, LSTM1997, Cell, Coupled
-from tidegate.cells.laws import Law, constant
 from tidegate.experiments.base import Experiment, Figure, Row, Trial
 from tidegate.experiments.claims import AtLeast, AtMost
 from tidegate.experiments.criteria import near
@@ -22,31 +20,17 @@ from tidegate.learn.sharpening_average import SharpeningAverage
 from tidegate.tasks import Reber, correct
 from tidegate.tasks.arrays import Bools
 
-__all__ = ["CergBest", "OpenCoupled", "near_by_share"]
+__all__ = ["CergBest", "near_by_share"]
 
 MEMBERS, UNITS = 6, 32
 
 
-@dataclass(frozen=True)
-class OpenCoupled(Coupled):
-    """Coupled gates, c = f c + (1 - f) g, whose forget gates begin with a bias.
-
-    A memory that cannot leave [-1, 1] settles under an input that repeats, where that of an LSTM
-    goes on adding: so the ten S in a row that nobody has seen yet are no trouble.
-
-    >>> OpenCoupled().biases()["f"](np.random.default_rng(0), 2)
-    array([1.5, 1.5])
-    """
-
-    forget_bias: float = 1.5
-
-    def biases(self) -> Mapping[str, Law]:
-        return {"f": constant(self.forget_bias)}
-
-
+# A memory that cannot leave [-1, 1] settles under an input that repeats, where that of an LSTM goes
+# on adding: so the ten S in a row that nobody has seen yet are no trouble.
+SETTLING = Coupled(forget_bias=1.5)
 CELLS: dict[str, Cell] = {
-    "mixture": OpenCoupled(),
-    "mixture-A": OpenCoupled(),
+    "mixture": SETTLING,
+    "mixture-A": SETTLING,
     "lstm": LSTM(forget_bias=2.0),
     "control": LSTM1997(),
 }
