@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tidegate import DataError, UsageError
-from tidegate.streams import Row, Stream, open_stream
+from tidegate.streams import Row, SkipBadRows, Stream, open_stream
 
 ROWS = 5_000
 HEADER = ("time", "load", "wind")
@@ -213,3 +213,18 @@ def test_nothing_but_parquet_and_zstd_needs_pyarrow(tmp_path: Path) -> None:
             check=True,
         )
         assert done.stdout.strip() == needed
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_key_is_text_whatever_its_type_and_a_row_without_one_is_bad(
+    tmp_path: Path, kind: str
+) -> None:
+    path, skipped = tmp_path / f"a.{kind}", SkipBadRows()
+    if kind == "csv":
+        path.write_text("store,load\n7,1\n ,2\n8 ,3\n")
+    else:
+        pq.write_table(pa.table({"store": [7, None, 8], "load": [1.0, 2.0, 3.0]}), path)
+    rows = list(open_stream(str(path), "load", key="store", bad_rows=skipped))
+    assert [(row.key, row.values[0]) for row in rows] == [("7", 1.0), ("8", 3.0)]
+    assert "row 2, column 'store': expected the name of a stream" in str(skipped.named[0])
+    assert [row.key for row in open_stream(str(path), "load")] == [None] * 3

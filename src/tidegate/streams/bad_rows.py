@@ -40,6 +40,15 @@ def not_utf8(text: str) -> bool:
     return not text.isascii() and any("\udc80" <= letter <= "\udcff" for letter in text)
 
 
+def require_key(source: str, number: int, column: str, text: str) -> None:
+    """Refuses a cell that names no stream: an empty one, or what is no UTF-8.
+
+    >>> require_key("a.csv", 7, "store", "north")
+    """
+    if not text or not_utf8(text):
+        raise bad_cell(source, number, column, "the name of a stream in UTF-8", text)
+
+
 class BadRows(ABC):
     """Called with the error of each bad row, in the order of the rows.
 

@@ -18,6 +18,7 @@ class Row:
         number: 1-based row of data in its source; rows that were passed over are counted.
         time: the text of the time column as it stood, or None.
         values: float64 (column), the target first; NaN where a value is missing.
+        key: of the stream the row belongs to, where a source holds several.
 
     >>> row = Row(1, "2015-07-01 00:00:00", np.array([5545.0, np.nan]))
     >>> float(row.values[0])
@@ -27,6 +28,7 @@ class Row:
     number: int
     time: str | None
     values: NDArray[np.float64]
+    key: str | None = None
 
 
 class Stream(ABC):

@@ -34,6 +34,7 @@ def open_stream(
     separator: str | None = None,
     number: Number = decimal_point,
     bad_rows: BadRows | None = None,
+    key: str | None = None,
 ) -> Stream:
     """The stream of a file, or of standard input.
 
@@ -46,6 +47,7 @@ def open_stream(
         separator: of cells; by default the comma, the tab in .tsv.
         number: what a cell's text is worth, :func:`decimal_point` or :func:`decimal_comma`.
         bad_rows: what becomes of rows that cannot be read; by default the first one is raised.
+        key: name of the column that tells one stream from another, where there are several.
 
     Raises:
         UsageError: there is no such file or column, or nothing reads such files.
@@ -56,22 +58,22 @@ def open_stream(
     ...     file.writelines(["time,load\\n", "2015-07-01,5\\n"])
     ...     file.flush()
     ...     list(open_stream(file.name, "load", time="time"))
-    [Row(number=1, time='2015-07-01', values=array([5.]))]
+    [Row(number=1, time='2015-07-01', values=array([5.]), key=None)]
     """
     columns = (target, *inputs)
     bad_rows = bad_rows or StopAtBadRow()
     if source == STDIN:
         return TextStream(
-            "standard input", _stdin(), columns, time, separator or ",", number, bad_rows
+            "standard input", _stdin(), columns, time, separator or ",", number, bad_rows, key
         )
     require_file(source)
     if Path(source).suffix.lower() == ".parquet":
         from tidegate.streams.parquet import ParquetStream
 
-        return ParquetStream(source, columns, time, number, bad_rows)
+        return ParquetStream(source, columns, time, number, bad_rows, key)
     opener, usual = _how(source)
     lines = _lines(source, opener)
-    return TextStream(source, lines, columns, time, separator or usual, number, bad_rows)
+    return TextStream(source, lines, columns, time, separator or usual, number, bad_rows, key)
 
 
 def _how(source: str) -> tuple[Callable[[str], IO[bytes]], str]:

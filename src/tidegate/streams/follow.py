@@ -32,6 +32,7 @@ def follow_file(
     separator: str | None = None,
     number: Number = decimal_point,
     bad_rows: BadRows | None = None,
+    key: str | None = None,
 ) -> Stream:
     """The rows of a file that others append to; the stream waits for more and never ends by itself.
 
@@ -40,7 +41,7 @@ def follow_file(
 
     Args:
         source: a path that ends in .csv or .tsv.
-        target, inputs, time, separator, number, bad_rows: as :func:`open_stream` has them.
+        target, inputs, time, separator, number, bad_rows, key: as :func:`open_stream` has them.
         pause: waits for so many seconds, or less, and says whether the stream is to end;
             ``threading.Event().wait`` is one. By default it never ends.
 
@@ -61,7 +62,8 @@ def follow_file(
     files.require_file(source)
     lines = growing_lines(source, pause or _for_ever)
     bad_rows = bad_rows or StopAtBadRow()
-    return TextStream(source, lines, (target, *inputs), time, separator or usual, number, bad_rows)
+    columns = (target, *inputs)
+    return TextStream(source, lines, columns, time, separator or usual, number, bad_rows, key)
 
 
 def growing_lines(source: str, pause: Pause) -> Iterator[str]:

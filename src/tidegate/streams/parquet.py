@@ -10,7 +10,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from tidegate._core.errors import DataError, UsageError
-from tidegate.streams.bad_rows import BadRows, bad_cell, not_utf8
+from tidegate.streams.bad_rows import BadRows, bad_cell, not_utf8, require_key
 from tidegate.streams.base import Row, Stream
 from tidegate.streams.columns import positions
 from tidegate.streams.numbers import Number, decimal_hint
@@ -31,6 +31,7 @@ class ParquetStream(Stream):
         time: name of the time column, or None.
         number: what a text is worth, where a column holds text.
         bad_rows: what becomes of rows that cannot be read.
+        key: name of the column that tells one stream from another, or None.
 
     Raises:
         DataError: the file is no Parquet file, or a damaged one.
@@ -52,12 +53,14 @@ class ParquetStream(Stream):
         time: str | None,
         number: Number,
         bad_rows: BadRows,
+        key: str | None = None,
     ) -> None:
         self.source = source
         self.columns = tuple(columns)
         self._number = number
         self._bad_rows = bad_rows
-        self._wanted = [*columns] if time is None else [*columns, time]
+        self._time, self._key = time, key
+        self._wanted = [*columns, *(name for name in (time, key) if name is not None)]
         with self._opened() as file:
             schema = file.schema_arrow
         positions(schema.names, self._wanted, source)
@@ -71,11 +74,12 @@ class ParquetStream(Stream):
             start, self._start = self._start, self._start + batch.num_rows
             values, errors = self._values(batch, start + 1)
             times = self._times(batch, start + 1, errors)
+            keys = self._keys(batch, start + 1, errors)
             for i in range(batch.num_rows):
                 if i in errors:
                     self._bad_rows(errors[i])
                 else:
-                    yield Row(start + i + 1, times[i], values[i])
+                    yield Row(start + i + 1, times[i], values[i], keys[i])
 
     def _opened(self) -> pq.ParquetFile:
         try:
@@ -117,19 +121,36 @@ class ParquetStream(Stream):
         self, batch: pa.RecordBatch, first: int, errors: dict[int, DataError]
     ) -> list[str | None]:
         """The texts of the times; what no record can carry is added to ``errors``."""
-        if len(self._wanted) == len(self.columns):
+        if self._time is None:
             return [None] * batch.num_rows
-        name = self._wanted[-1]
-        column = batch.column(name)
-        try:
-            texts = _texts(column if _is_text(column.type) else column.cast(pa.string()))
-        except pa.ArrowException as reason:
-            raise self._broken(reason) from reason
+        texts = self._written(batch, self._time)
         for i, text in enumerate(texts):
             if not_utf8(text):
-                error = bad_cell(self.source, first + i, name, "a time in UTF-8", text)
+                error = bad_cell(self.source, first + i, self._time, "a time in UTF-8", text)
                 errors.setdefault(i, error)
         return [text or None for text in texts]
+
+    def _keys(
+        self, batch: pa.RecordBatch, first: int, errors: dict[int, DataError]
+    ) -> list[str] | list[None]:
+        """The names of the rows' streams; what names none is added to ``errors``."""
+        if self._key is None:
+            return [None] * batch.num_rows
+        texts = [text.strip() for text in self._written(batch, self._key)]
+        for i, text in enumerate(texts):
+            try:
+                require_key(self.source, first + i, self._key, text)
+            except DataError as error:
+                errors.setdefault(i, error)
+        return texts
+
+    def _written(self, batch: pa.RecordBatch, name: str) -> list[str]:
+        """A column of any type as texts."""
+        column = batch.column(name)
+        try:
+            return _texts(column if _is_text(column.type) else column.cast(pa.string()))
+        except pa.ArrowException as reason:
+            raise self._broken(reason) from reason
 
     def _broken(self, error: Exception) -> DataError:
         return DataError(self.source, "a sound Parquet file", str(error), "Is it complete?")

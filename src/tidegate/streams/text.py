@@ -11,7 +11,7 @@ from typing import TypedDict
 import numpy as np
 
 from tidegate._core.errors import DataError, UsageError
-from tidegate.streams.bad_rows import BadRows, bad_cell, bad_row, not_utf8
+from tidegate.streams.bad_rows import BadRows, bad_cell, bad_row, not_utf8, require_key
 from tidegate.streams.base import Row, Stream
 from tidegate.streams.columns import positions
 from tidegate.streams.numbers import Number, decimal_hint
@@ -35,6 +35,7 @@ class TextStream(Stream):
         separator: one character other than a quote or the end of a line.
         number: what a cell's text is worth.
         bad_rows: what becomes of rows that cannot be read.
+        key: name of the column that tells one stream from another, or None.
 
     Raises:
         DataError: there is no header.
@@ -57,6 +58,7 @@ class TextStream(Stream):
         separator: str,
         number: Number,
         bad_rows: BadRows,
+        key: str | None = None,
     ) -> None:
         self.source = source
         self.columns = tuple(columns)
@@ -72,6 +74,8 @@ class TextStream(Stream):
         self._places = positions(header, columns, source)
         self._title = time or ""
         self._time = None if time is None else positions(header, [time], source)[0]
+        self._name = key or ""
+        self._key = None if key is None else positions(header, [key], source)[0]
 
     def __iter__(self) -> Iterator[Row]:
         for cells in self._lines():
@@ -134,7 +138,7 @@ class TextStream(Stream):
             values = np.array([self._number(cells[place]) for place in self._places])
         except ValueError:
             raise self._bad_cell(cells) from None
-        return Row(self._read, self._time_of(cells), values)
+        return Row(self._read, self._time_of(cells), values, self._key_of(cells))
 
     def _time_of(self, cells: list[str]) -> str | None:
         if self._time is None:
@@ -143,6 +147,13 @@ class TextStream(Stream):
         if not_utf8(text):
             raise bad_cell(self.source, self._read, self._title, "a time in UTF-8", text)
         return text or None
+
+    def _key_of(self, cells: list[str]) -> str | None:
+        if self._key is None:
+            return None
+        text = cells[self._key].strip()
+        require_key(self.source, self._read, self._name, text)
+        return text
 
     def _bad_cell(self, cells: list[str]) -> DataError:
         for name, place in zip(self.columns, self._places, strict=True):
