@@ -264,6 +264,14 @@ def test_the_average_follows_the_weights():
             lambda: learner().run(np.zeros((4, 3)), np.zeros((3, 2))),
             r"Learner\.run: expected as many targets as inputs, got 3 for 4 steps",
         ),
+        (
+            lambda: learner().run(np.zeros((4, 3)), np.zeros((4, 2)), np.zeros(4)),
+            r"Learner\.run starts: expected booleans of shape \(4,\), got float64 \(4,\)",
+        ),
+        (
+            lambda: learner().predictor().run(np.zeros((4, 3)), np.zeros(3, bool)),
+            r"Learner\.run starts: expected booleans of shape \(4,\), got bool \(3,\)",
+        ),
         (lambda: learner(averaging=None).averaged(), r"Learner\.averaged: .*RunningAverage"),
         (lambda: Learner(Network(1, 3), Gaussian()), r"Gaussian: .*multiple of 2 .*got outputs=3"),
         (lambda: Learner(Network(1, 1, MGU())), r"MGU: .*one product"),

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,13 @@ __all__ = [
     "Engine",
     "FrozenEngine",
     "LanesEngine",
+    "Mark",
     "ReferenceEngine",
     "ReferenceFrozen",
     "ReferenceLanes",
     "frozen",
     "learning",
+    "pieces",
     "reference",
     "side_by_side",
 ]
@@ -62,6 +65,44 @@ def side_by_side(online: Online, states: Sequence[State]) -> LanesEngine:
     return Lanes(online, states)
 
 
+@dataclass(frozen=True)
+class Mark:
+    """All that a learner knew at one moment, in arrays as its engine has them.
+
+    Cheaper than a :class:`~tidegate.kernels.plan.State`, and good for that engine only.
+
+    Attributes:
+        weights: with all that is kept beside them.
+        traces, memory, hidden: of all layers.
+        steps: learned until then.
+        updates: made until then; schedules of learning rates go by them.
+    """
+
+    weights: Array
+    traces: Array
+    memory: Array
+    hidden: Array
+    steps: int
+    updates: int
+
+
+def pieces(steps: int, starts: NDArray[np.bool_] | None) -> Iterator[tuple[int, int, bool]]:
+    """A run cut where strings start: begin, end, and whether memories are emptied before it.
+
+    >>> list(pieces(5, np.array([False, False, True, False, False])))
+    [(0, 2, False), (2, 5, True)]
+    """
+    if starts is None:
+        yield 0, steps, False
+        return
+    begin, fresh = 0, False
+    for start in np.flatnonzero(starts).tolist():
+        if start > begin:
+            yield begin, start, fresh
+        begin, fresh = start, True
+    yield begin, steps, fresh
+
+
 class Engine(ABC):
     """An online learner at work: it owns the state it changes."""
 
@@ -80,6 +121,14 @@ class Engine(ABC):
         """Go on from ``state`` (copied), exact to the bit."""
 
     @abstractmethod
+    def mark(self) -> Mark:
+        """A copy of all that the learner knows, to come back to."""
+
+    @abstractmethod
+    def rewind(self, mark: Mark) -> None:
+        """Go on from a ``mark`` of this engine, exact to the bit."""
+
+    @abstractmethod
     def predict(self, x: Array) -> Array:
         """The prediction (outputs,) for x (inputs,); changes nothing that can be seen."""
 
@@ -88,8 +137,13 @@ class Engine(ABC):
         """One step; the prediction made before ``target`` (targets,) was seen, and flags."""
 
     @abstractmethod
-    def run(self, xs: Array, targets: Array) -> tuple[Array, NDArray[np.uint8]]:
-        """Many steps; predictions (steps, outputs) and flags (steps,)."""
+    def run(
+        self, xs: Array, targets: Array, starts: NDArray[np.bool_] | None = None
+    ) -> tuple[Array, NDArray[np.uint8]]:
+        """Many steps; predictions (steps, outputs) and flags (steps,).
+
+        Memories are emptied before the steps where ``starts`` (steps,) says so.
+        """
 
     @abstractmethod
     def forget(self) -> None:
@@ -100,8 +154,15 @@ class FrozenEngine(ABC):
     """A network whose weights no longer change; its memories are its own."""
 
     @abstractmethod
-    def run(self, xs: Array) -> Array:
-        """Predictions (steps, outputs) for xs (steps, inputs); memories go on."""
+    def run(self, xs: Array, starts: NDArray[np.bool_] | None = None) -> Array:
+        """Predictions (steps, outputs) for xs (steps, inputs); memories go on.
+
+        They are emptied before the steps where ``starts`` (steps,) says so.
+        """
+
+    @abstractmethod
+    def follow(self, mark: Mark) -> None:
+        """Go on with weights, memories and hidden values of a learner's ``mark``."""
 
     @abstractmethod
     def forget(self) -> None:
@@ -151,14 +212,34 @@ class ReferenceEngine(Engine):
     def restore(self, state: State) -> None:
         self._state = state.copy()
 
+    def mark(self) -> Mark:
+        s = self._state.copy()
+        weights = np.stack([s.weights, *s.moments, *([s.average] if s.average.size else [])])
+        return Mark(weights, s.traces, s.memory, s.hidden, s.steps, s.updates)
+
+    def rewind(self, mark: Mark) -> None:
+        own, kept = self._state, len(self._state.moments)
+        own.weights[...], own.moments[...] = mark.weights[0], mark.weights[1 : 1 + kept]
+        own.average[...] = mark.weights[1 + kept :].reshape(-1)
+        own.traces[...], own.memory[...] = mark.traces, mark.memory
+        own.hidden[...], own.counts[...] = mark.hidden, (mark.steps, mark.updates)
+
     def predict(self, x: Array) -> Array:
         return self._online.predict(self._state, x)
 
     def learn(self, x: Array, target: Array) -> tuple[Array, int]:
         return self._online.learn(self._state, x, target)
 
-    def run(self, xs: Array, targets: Array) -> tuple[Array, NDArray[np.uint8]]:
-        return self._online.run(self._state, xs, targets)
+    def run(
+        self, xs: Array, targets: Array, starts: NDArray[np.bool_] | None = None
+    ) -> tuple[Array, NDArray[np.uint8]]:
+        parts = []
+        for begin, end, fresh in pieces(len(xs), starts):
+            if fresh:
+                self.forget()
+            parts.append(self._online.run(self._state, xs[begin:end], targets[begin:end]))
+        predictions, flags = zip(*parts, strict=True)
+        return np.concatenate(predictions), np.concatenate(flags)
 
     def forget(self) -> None:
         self._online.forget(self._state)
@@ -171,8 +252,18 @@ class ReferenceFrozen(FrozenEngine):
         self._online = online
         self._state = state.copy()
 
-    def run(self, xs: Array) -> Array:
-        return self._online.frozen(self._state, xs)
+    def run(self, xs: Array, starts: NDArray[np.bool_] | None = None) -> Array:
+        parts = []
+        for begin, end, fresh in pieces(len(xs), starts):
+            if fresh:
+                self.forget()
+            parts.append(self._online.frozen(self._state, xs[begin:end]))
+        return np.concatenate(parts)
+
+    def follow(self, mark: Mark) -> None:
+        own = self._state
+        own.weights[...], own.memory[...] = mark.weights[0], mark.memory
+        own.hidden[...] = mark.hidden
 
     def forget(self) -> None:
         self._state.hidden[...] = 0

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tidegate._core.errors import UsageError
 from tidegate.kernels import engine
+from tidegate.kernels.engine import Mark
 from tidegate.kernels.plan import (
     CAPPED,
     CLIPPED,
@@ -101,6 +102,22 @@ class Learner:
     def state(self, state: State) -> None:
         self._engine.restore(state)
 
+    def mark(self) -> Mark:
+        """All the learner knows, to :meth:`rewind` to: cheaper than :attr:`state`, good here only.
+
+        >>> learner = Learner(Network(inputs=1, outputs=1, units=4))
+        >>> mark = learner.mark()
+        >>> tried = learner.run(np.ones((9, 1)), np.ones(9))
+        >>> learner.rewind(mark)
+        >>> learner.steps, np.array_equal(learner.run(np.ones((9, 1)), np.ones(9)), tried)
+        (0, True)
+        """
+        return self._engine.mark()
+
+    def rewind(self, mark: Mark) -> None:
+        """Go on from a :meth:`mark` of this learner, exact to the bit."""
+        self._engine.rewind(mark)
+
     @property
     def steps(self) -> int:
         """Steps of the stream learned so far."""
@@ -128,11 +145,21 @@ class Learner:
             self._count(np.array([self.flags], np.uint8))
         return prediction
 
-    def run(self, xs: ArrayLike, targets: ArrayLike) -> Array:
+    def run(
+        self, xs: ArrayLike, targets: ArrayLike, starts: NDArray[np.bool_] | None = None
+    ) -> Array:
         """Many steps: xs (steps, inputs), targets (steps, targets) or (steps,).
+
+        Args:
+            xs: what is seen.
+            targets: what it should have predicted; NaN where it is not known.
+            starts: (steps,) before which steps to :meth:`forget`, as where episodes begin.
 
         Returns:
             predictions (steps, ...), each made before its target was seen.
+
+        Raises:
+            UsageError: the arrays are not of as many steps, or not of the network's shape.
         """
         seen = _shaped("xs", xs, 2, self.network.inputs)
         wanted = self._wanted(targets, 2)
@@ -143,7 +170,7 @@ class Learner:
                 f"{len(wanted)} for {len(seen)} steps",
                 "Give targets of shape (steps, targets), NaN where one is not known.",
             )
-        predictions, flags = self._engine.run(seen, wanted)
+        predictions, flags = self._engine.run(seen, wanted, _one_each(starts, len(seen)))
         self._count(flags)
         return predictions
 
@@ -173,6 +200,8 @@ class Learner:
         self._engine.forget()
 
     def _count(self, flags: NDArray[np.uint8]) -> None:
+        if not np.count_nonzero(flags):
+            return
         self.clipped += int(np.count_nonzero(flags & CLIPPED))
         self.missing += int(np.count_nonzero(flags & MISSING))
         self.capped += int(np.count_nonzero(flags & CAPPED))
@@ -200,9 +229,22 @@ class Predictor:
         self._inputs = learner.network.inputs
         self._engine = engine.frozen(learner._online, state)
 
-    def run(self, xs: ArrayLike) -> Array:
-        """Predictions (steps, ...) for xs (steps, inputs); memories go on."""
-        return self._engine.run(_shaped("xs", xs, 2, self._inputs))
+    def run(self, xs: ArrayLike, starts: NDArray[np.bool_] | None = None) -> Array:
+        """Predictions (steps, ...) for xs (steps, inputs); memories go on.
+
+        Args:
+            xs: what is seen.
+            starts: (steps,) before which steps to :meth:`forget`.
+
+        Raises:
+            UsageError: the arrays are not of as many steps, or not of the network's shape.
+        """
+        seen = _shaped("xs", xs, 2, self._inputs)
+        return self._engine.run(seen, _one_each(starts, len(seen)))
+
+    def follow(self, learner: Learner) -> None:
+        """Be a copy of ``learner`` as it is now; it must be the one this was made from."""
+        self._engine.follow(learner.mark())
 
     def forget(self) -> None:
         """Memories to their start."""
@@ -212,6 +254,17 @@ class Predictor:
 def _is_row(values: ArrayLike, shape: tuple[int, ...]) -> TypeGuard[Array]:
     """Whether nothing is left to do: calls step by step spend most of their time on such."""
     return type(values) is np.ndarray and values.dtype is _DOUBLE and values.shape == shape
+
+
+def _one_each(starts: NDArray[np.bool_] | None, steps: int) -> NDArray[np.bool_] | None:
+    if starts is None or (starts.dtype == np.bool_ and starts.shape == (steps,)):
+        return starts
+    raise UsageError(
+        "Learner.run starts",
+        f"booleans of shape ({steps},)",
+        f"{starts.dtype} {starts.shape}",
+        "Say of each step whether memories are emptied before it.",
+    )
 
 
 def _shaped(name: str, values: ArrayLike, axes: int, size: int) -> Array:

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from tidegate.kernels.code.cpu import Target, host
 from tidegate.kernels.code.vector import DOUBLE, SINGLE
-from tidegate.kernels.engine import Engine, FrozenEngine
+from tidegate.kernels.engine import Engine, FrozenEngine, Mark, pieces
+from tidegate.kernels.online.frame import Rows
 from tidegate.kernels.online.hosting import (
     Function,
     Table,
@@ -58,6 +59,15 @@ class CompiledEngine(Engine):
         self._room = 0
         self._project(self._frame.address)
 
+    def mark(self) -> Mark:
+        return self._machine.mark(self._steps, self._frame["updates"])
+
+    def rewind(self, mark: Mark) -> None:
+        self._machine.rewind(mark)
+        self._steps, self._frame["updates"] = mark.steps, mark.updates
+        self._room = 0
+        self._project(self._frame.address)
+
     def forget(self) -> None:
         self._machine.forget()
         self._project(self._frame.address)
@@ -85,25 +95,31 @@ class CompiledEngine(Engine):
         self._room -= 1
         return one.answer(), one.flag[0]
 
-    def run(self, xs: Array, targets: Array) -> tuple[Array, NDArray[np.uint8]]:
+    def run(
+        self, xs: Array, targets: Array, starts: NDArray[np.bool_] | None = None
+    ) -> tuple[Array, NDArray[np.uint8]]:
         xs, targets = (np.ascontiguousarray(a, np.float64) for a in (xs, targets))
         check_classes(self._online, targets)
         predictions = np.empty((len(xs), self._online.plan.outputs), self._machine.dtype)
         flags = np.empty(len(xs), np.uint8)
-        arrays = {"x": xs, "target": targets, "prediction": predictions, "flag": flags}
-        start, self._one.pointed = 0, False
-        while start < len(xs):
+        columns = {"x": xs, "target": targets, "prediction": predictions, "flag": flags}
+        rows, self._one.pointed = Rows(self._frame, columns), False
+        for begin, end, fresh in pieces(len(xs), starts):
+            if fresh:
+                self.forget()
+            self._run(rows, begin, end)
+        return predictions, flags
+
+    def _run(self, rows: Rows, begin: int, end: int) -> None:
+        while begin < end:
             if not self._room:
                 self._fill_table()
-            steps = min(len(xs) - start, self._room)
-            for name, array in arrays.items():
-                self._frame.point(name, array, start * (array.size // len(array)))
-            self._frame["steps"] = steps
+            steps = min(end - begin, self._room)
+            rows.point(begin, steps)
             self._learn(self._frame.address)
-            start += steps
+            begin += steps
             self._steps += steps
             self._room -= steps
-        return predictions, flags
 
     def _fill_table(self) -> None:
         """Coefficients of the updates to come.
@@ -154,15 +170,21 @@ class CompiledFrozen(FrozenEngine):
         self._machine.restore(state)
         self._project(self._machine.frame.address)
 
-    def run(self, xs: Array) -> Array:
+    def run(self, xs: Array, starts: NDArray[np.bool_] | None = None) -> Array:
         machine, frame = self._machine, self._machine.frame
         xs = np.ascontiguousarray(xs, np.float64)
         predictions = np.empty((len(xs), machine.plan.outputs), machine.dtype)
-        frame.point("x", xs)
-        frame.point("prediction", predictions)
-        frame["steps"] = len(xs)
-        self._frozen(frame.address)
+        rows = Rows(frame, {"x": xs, "prediction": predictions})
+        for begin, end, fresh in pieces(len(xs), starts):
+            if fresh:
+                self.forget()
+            rows.point(begin, end - begin)
+            self._frozen(frame.address)
         return predictions
+
+    def follow(self, mark: Mark) -> None:
+        self._machine.rewind(mark)
+        self._project(self._machine.frame.address)
 
     def forget(self) -> None:
         self._machine.forget()

@@ -6,6 +6,8 @@ machine code serves networks of every size.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +15,7 @@ from tidegate.kernels.code.emit import Flags, Index, Reals, Words
 from tidegate.kernels.code.vector import DOUBLE, Precision, Vector
 from tidegate.kernels.plan import Array
 
-__all__ = ["Frame", "FrameCode", "frame_names"]
+__all__ = ["Frame", "FrameCode", "Rows", "frame_names"]
 
 _LEARNER = (
     # what changes
@@ -94,6 +96,27 @@ class Frame:
         """A word that is the address of ``array[offset]``; the array is kept alive."""
         self._held[name] = array
         self[name] = array.ctypes.data + offset * array.itemsize
+
+
+class Rows:
+    """Arrays of many steps, a row each, of which a frame points at one row and those after it.
+
+    Args:
+        frame: that points.
+        arrays: (steps, ...) by their names, all of as many steps, each in one piece; they must
+            live as long as the frame points at them.
+    """
+
+    def __init__(self, frame: Frame, arrays: Mapping[str, Array | NDArray[np.uint8]]) -> None:
+        self._frame = frame
+        # Asking an array for its address takes longer than a few steps of learning.
+        self._places = [(name, a.ctypes.data, a.strides[0]) for name, a in arrays.items()]
+
+    def point(self, row: int, steps: int) -> None:
+        """Let the frame point at ``steps`` rows from ``row`` on."""
+        for name, address, stride in self._places:
+            self._frame[name] = address + row * stride
+        self._frame["steps"] = steps
 
 
 class FrameCode:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tidegate.kernels.engine import Mark
 from tidegate.kernels.online.frame import Frame
 from tidegate.kernels.online.layer_code import varying_slopes
 from tidegate.kernels.online.layout import Layout
@@ -50,6 +51,7 @@ class Machine:
         self.traces = self._array(layout.traces.size)
         self.memory = self._array(layout.memory.size)
         self.hidden = self._array(layout.hidden.size)
+        self._start = self._start_memory()
         self._point_readout()
         self._point_layers()
         self._set_sizes()
@@ -62,7 +64,7 @@ class Machine:
         for places, array in zip(self.weights, arrays, strict=False):
             layout.weights.pack(array, places[:, learner])
         layout.traces.pack(state.traces, self.traces[:, learner])
-        self._start_memory(learner)
+        self.memory[:, learner] = self._start
         layout.memory.pack(state.memory, self.memory[:, learner])
         layout.hidden.pack(state.hidden, self.hidden[:, learner])
 
@@ -81,21 +83,33 @@ class Machine:
             counts=np.array([steps, updates], np.int64),
         )
 
+    def mark(self, steps: int, updates: int) -> Mark:
+        """All arrays as they are."""
+        weights, traces = self.weights.copy(), self.traces.copy()
+        return Mark(weights, traces, self.memory.copy(), self.hidden.copy(), steps, updates)
+
+    def rewind(self, mark: Mark) -> None:
+        """Arrays of a ``mark``: of what is kept beside the weights, as much as is kept here."""
+        self.weights[...] = mark.weights[: len(self.weights)]
+        self.traces[...] = mark.traces
+        self.memory[...], self.hidden[...] = mark.memory, mark.hidden
+
     def forget(self) -> None:
         """Memories to their start values, hidden values and traces to 0."""
         self.traces[...] = 0
         self.hidden[...] = 0
-        for learner in range(self.learners):
-            self._start_memory(learner)
+        self.memory[...] = self._start[:, None]
 
-    def _start_memory(self, learner: int) -> None:
-        """Memories to their start values, padded lanes as well."""
+    def _start_memory(self) -> Array:
+        """(places,) start values of memories, in padded lanes as well."""
+        found = np.zeros(self.layout.memory.size, self.dtype)
         for n, layer in enumerate(self.plan.layers):
             names, start = layer.equations.memory, self.layout.memory_start(n)
             size = len(names) * self.layout.padded_units(n)
-            vectors = self.memory[start : start + size, learner].reshape(-1, self.layout.lanes)
+            vectors = found[start : start + size].reshape(-1, self.layout.lanes)
             for k, name in enumerate(names):
                 vectors[k :: len(names)] = layer.equations.cell.start.get(name, 0.0)
+        return found
 
     def _array(self, places: int) -> Array:
         """Zeros (places, learners) that start on a cache line."""
