@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tidegate.cells import Cell
 from tidegate.experiments.base import Experiment, Row, Trial
 from tidegate.experiments.claims import Near
+from tidegate.experiments.criteria import every
 from tidegate.experiments.paper_net import FORGETTING, KeepingBlock, paper_learner
 from tidegate.experiments.sources import symbols
 from tidegate.experiments.training_streams import Protocol, run_protocol
@@ -36,8 +37,7 @@ def within(outputs: npt.NDArray[Any], legal: Bools) -> Bools:
     >>> within(np.array([[0.8, 0.2], [0.6, 0.2]]), np.array([[True, False], [True, False]]))
     array([ True, False])
     """
-    right: Bools = np.asarray((abs(outputs - legal) < 0.3).all(axis=1))
-    return right
+    return every(abs(outputs - legal) < 0.3)
 
 
 class Cnto(Experiment):

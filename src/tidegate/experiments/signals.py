@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tidegate.experiments.criteria import every
 from tidegate.experiments.sources import Source
 from tidegate.kernels.plan import Array
 from tidegate.tasks.arrays import Bools
@@ -25,8 +26,7 @@ def closer(bound: float) -> Any:
     """
 
     def criterion(outputs: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> Bools:
-        right: Bools = np.asarray((abs(outputs - wanted) < bound).all(axis=1))
-        return right
+        return every(abs(outputs - wanted) < bound)
 
     return criterion
 
@@ -59,7 +59,6 @@ class SignalSource(Source):
         self.inputs, self.targets = self.draw(_AHEAD)
         self.asked = np.asarray(np.isfinite(self.targets).all(axis=1))
         self.wanted = np.nan_to_num(self.targets)
-        self.unknown = np.full(self.targets.shape, np.nan)
         self.starts = np.zeros(len(self.inputs), np.bool_)
         self.starts[0], self._first = self._first, False
         self.at, self.size = 0, len(self.inputs)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tidegate.experiments.criteria import some
 from tidegate.kernels.plan import Array
 from tidegate.tasks import State, Task
 from tidegate.tasks.arrays import Bools
@@ -25,17 +26,17 @@ class Source(ABC):
         inputs: (read, inputs).
         wanted: (read, outputs) what a criterion compares outputs with.
         targets: (read, targets) what is learned, NaN where nothing is asked.
-        unknown: the shape of ``targets``, all NaN.
         asked: (read,) which steps ask something.
         starts: (read,) where a new string begins.
+        every: whether all of them ask something.
     """
 
     inputs: Array
     wanted: npt.NDArray[Any]
     targets: Array
-    unknown: Array
     asked: Bools
     starts: Bools
+    every: bool = False
 
     def __init__(self) -> None:
         self.at = self.size = 0
@@ -96,9 +97,9 @@ class SymbolSource(Source):
         while True:
             if self.at == self.size:
                 self.read()
-            ahead = np.flatnonzero(self.starts[self.at :])
-            if ahead.size:
-                self.at += int(ahead[0])
+            ahead = int(self.starts[self.at :].argmax())
+            if self.starts[self.at + ahead]:
+                self.at += ahead
                 return
             self.at = self.size
 
@@ -106,12 +107,13 @@ class SymbolSource(Source):
         block, self._state = self._task.block(self._state, _AHEAD)
         self.inputs = block.inputs.astype(np.float64)
         self.wanted, self.starts = block.legal, block.starts
-        self.asked = np.asarray(block.legal.any(axis=1))
+        self.asked = some(block.legal)
+        self.every = bool(self.asked.all())
         learned = block.legal
         if self._next_symbol:
             learned = np.eye(block.legal.shape[1], dtype=np.bool_)[block.targets]
-        self.targets = np.where(self.asked[:, None], learned, np.nan)
-        self.unknown = np.full(self.targets.shape, np.nan)
+        self.targets = learned.astype(np.float64)
+        self.targets[~self.asked] = np.nan
         self.at, self.size = 0, len(self.inputs)
 
 

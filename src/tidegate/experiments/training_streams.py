@@ -7,18 +7,15 @@ run in the same way; the net is perfect if no test stream ends before its limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from tidegate.experiments.criteria import Criterion
 from tidegate.experiments.sources import Source
-from tidegate.kernels.plan import Array
-from tidegate.learn import Learner
-from tidegate.tasks.arrays import Bools
+from tidegate.learn import Learner, Predictor
 
 __all__ = ["Outcome", "Protocol", "answered", "run_protocol", "train"]
 
@@ -76,6 +73,7 @@ def run_protocol(net: Learner, protocol: Protocol, seeds: np.random.SeedSequence
     """Train ``net`` by the protocol until it is perfect or the streams are used up."""
     training, testing = (int(s) for s in seeds.generate_state(2))
     trained, tested = protocol.open(training), protocol.open(testing)
+    frozen = net.predictor()
     symbols = waiting = 0
     for streams in range(1, protocol.streams + 1):
         learned = train(net, protocol, trained)
@@ -83,10 +81,12 @@ def run_protocol(net: Learner, protocol: Protocol, seeds: np.random.SeedSequence
         if waiting < protocol.test_every:
             continue
         waiting = 0
-        if _perfect(net, protocol, tested):
-            retest = _perfect(net, protocol, tested)
-            return Outcome(True, streams, symbols, retest, _mean_length(net, protocol, tested))
-    length = _mean_length(net, protocol, tested)
+        frozen.follow(net)
+        if _perfect(frozen, protocol, tested):
+            retest = _perfect(frozen, protocol, tested)
+            return Outcome(True, streams, symbols, retest, _mean_length(frozen, protocol, tested))
+    frozen.follow(net)
+    length = _mean_length(frozen, protocol, tested)
     return Outcome(False, protocol.streams, symbols, None, length)
 
 
@@ -97,83 +97,76 @@ def train(net: Learner, protocol: Protocol, source: Source) -> int:
     done, symbols, size = 0, 0, _SHORT
     while done < protocol.limit:
         piece = source.peek(size, protocol.limit - done)
-        before = net.state
-        right = _predictions_right(net, protocol, source, piece, source.targets)
-        if not right.all():
-            wrong = int(right.argmin())
+        before = net.mark()
+        wrong = _first_error(_learn(net, protocol, source, piece), protocol, source, piece)
+        if wrong is not None:
             kept = wrong + protocol.update_on_error
             # What was learned beyond the error is undone: the stream had ended there.
-            net.state = before
-            _run(net, protocol, source, slice(piece.start, piece.start + kept), source.targets)
+            net.rewind(before)
+            _learn(net, protocol, source, slice(piece.start, piece.start + kept))
             source.take(wrong + 1)
             return symbols + wrong + 1
-        source.take(len(right))
-        symbols, done = symbols + len(right), done + int(source.asked[piece].sum())
+        steps = piece.stop - piece.start
+        source.take(steps)
+        symbols, done = symbols + steps, done + _questions(source, piece)
         size = min(2 * size, _LONG)
     return symbols
 
 
-def answered(net: Learner, protocol: Protocol, source: Source) -> int:
-    """Right answers of one test stream before the first wrong one, up to the limit.
-
-    Targets that are not known teach nothing, so the weights stay as they are.
-    """
-    net.forget()
+def answered(frozen: Predictor, protocol: Protocol, source: Source) -> int:
+    """Right answers of one test stream before the first wrong one, up to the limit."""
+    frozen.forget()
     source.begin()
     done, size, limit = 0, _SHORT, protocol.limit * protocol.tests_longer
     while done < limit:
         piece = source.peek(size, limit - done)
-        right = _predictions_right(net, protocol, source, piece, source.unknown)
-        wrong = len(right) if right.all() else int(right.argmin())
-        done += int(source.asked[piece][:wrong].sum())
-        if wrong < len(right):
+        starts = source.starts[piece] if protocol.resets else None
+        outputs = frozen.run(source.inputs[piece], starts)
+        wrong = _first_error(outputs, protocol, source, piece)
+        if wrong is not None:
             source.take(wrong + 1)
-            return done
-        source.take(wrong)
+            return done + _questions(source, slice(piece.start, piece.start + wrong))
+        source.take(piece.stop - piece.start)
+        done += _questions(source, piece)
         size = min(2 * size, _LONG)
     return done
 
 
-def _perfect(net: Learner, protocol: Protocol, source: Source) -> bool:
+def _perfect(frozen: Predictor, protocol: Protocol, source: Source) -> bool:
     limit = protocol.limit * protocol.tests_longer
-    return all(answered(net, protocol, source) == limit for _ in range(TESTS))
+    return all(answered(frozen, protocol, source) == limit for _ in range(TESTS))
 
 
-def _mean_length(net: Learner, protocol: Protocol, source: Source) -> float:
-    return float(np.mean([answered(net, protocol, source) for _ in range(TESTS)]))
+def _mean_length(frozen: Predictor, protocol: Protocol, source: Source) -> float:
+    return float(np.mean([answered(frozen, protocol, source) for _ in range(TESTS)]))
 
 
 def _empty(net: Learner, fresh_rate: bool) -> None:
     net.forget()
     if fresh_rate:
-        state = net.state
-        state.counts[1] = 0
-        net.state = state
+        net.rewind(replace(net.mark(), updates=0))
 
 
-def _predictions_right(
-    net: Learner, protocol: Protocol, source: Source, piece: slice, targets: Array
-) -> Bools:
-    outputs = _run(net, protocol, source, piece, targets)
-    right: Bools = protocol.criterion(outputs, source.wanted[piece]) | ~source.asked[piece]
-    return right
+def _learn(
+    net: Learner, protocol: Protocol, source: Source, piece: slice
+) -> npt.NDArray[np.floating]:
+    starts = source.starts[piece] if protocol.resets else None
+    return net.run(source.inputs[piece], source.targets[piece], starts)
 
 
-def _run(
-    net: Learner, protocol: Protocol, source: Source, piece: slice, targets: Array
-) -> npt.NDArray[Any]:
-    if not protocol.resets:
-        return net.run(source.inputs[piece], targets[piece])
-    outputs = [net.run(source.inputs[:0], targets[:0])]
-    for string in _strings(source.starts, piece):
-        if source.starts[string.start]:
-            net.forget()
-        outputs.append(net.run(source.inputs[string], targets[string]))
-    return np.concatenate(outputs)
+def _first_error(
+    outputs: npt.NDArray[np.floating], protocol: Protocol, source: Source, piece: slice
+) -> int | None:
+    """The step of a piece whose answer is wrong before all others; None if all are right."""
+    right = protocol.criterion(outputs, source.wanted[piece])
+    if not source.every:
+        right = right | ~source.asked[piece]
+    first = int(right.argmin())
+    return None if right[first] else first
 
 
-def _strings(starts: Bools, piece: slice) -> Iterator[slice]:
-    """A piece cut where strings begin."""
-    cuts = piece.start + np.flatnonzero(starts[piece])
-    edges = np.unique([piece.start, *cuts, piece.stop])
-    return (slice(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True))
+def _questions(source: Source, piece: slice) -> int:
+    """How many steps of a piece ask something."""
+    if source.every:
+        return int(piece.stop - piece.start)
+    return int(np.count_nonzero(source.asked[piece]))
