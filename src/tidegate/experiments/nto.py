@@ -20,6 +20,7 @@ from tidegate.tasks import TemporalOrder
 __all__ = ["Nto", "OpenBlock"]
 
 IN_A_ROW = 2_000
+AT_ONCE = 4_096  # symbols; what is learned after the last sequence that counts is not asked for
 
 
 @dataclass(frozen=True)
@@ -88,20 +89,18 @@ class Nto(Experiment):
         """One net; sequences are given in the column of streams."""
         own, streams = (int(s) for s in np.random.SeedSequence(seed).generate_state(2))
         net = paper_learner(CELLS[row], own, symbols=TemporalOrder.inputs)
-        source, in_a_row, symbols = SymbolSource(TemporalOrder(), streams), 0, 0
+        source, in_a_row, symbols, sequences = SymbolSource(TemporalOrder(), streams), 0, 0, 0
         source.begin()
-        for sequences in range(1, budget + 1):
-            net.forget()
-            right = True
-            while True:
-                piece = source.peek(source.size or 1, questions=1)
-                outputs = net.run(source.inputs[piece], source.targets[piece])
-                source.take(len(outputs))
-                symbols += len(outputs)
-                if source.asked[piece][-1]:
-                    right = bool(within(outputs[-1:], source.wanted[piece][-1:])[0])
-                    break
-            in_a_row = in_a_row + 1 if right else 0
-            if in_a_row == IN_A_ROW:
-                return Trial(True, symbols, sequences)
+        while sequences < budget:
+            piece = source.peek(AT_ONCE, questions=budget - sequences)
+            outputs = net.run(source.inputs[piece], source.targets[piece], source.starts[piece])
+            ends = np.flatnonzero(source.asked[piece])
+            right = within(outputs[ends], source.wanted[piece][ends])
+            for end, is_right in zip(ends.tolist(), right.tolist(), strict=True):
+                sequences += 1
+                in_a_row = in_a_row + 1 if is_right else 0
+                if in_a_row == IN_A_ROW:
+                    return Trial(True, symbols + end + 1, sequences)
+            source.take(len(outputs))
+            symbols += len(outputs)
         return Trial(False, symbols, budget)
