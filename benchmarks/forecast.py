@@ -64,7 +64,7 @@ def _scores(
     name: str, step: float, times: list[float], values: list[float], seeds: list[int]
 ) -> list[Score]:
     first = len(values) // 10
-    needed = seeds if made(name, step, 0).seeded else seeds[:1]
+    needed = seeds if METHODS[name].seeded else seeds[:1]
     return [compare(made(name, step, seed), times, values, first) for seed in needed]
 
 

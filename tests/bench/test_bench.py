@@ -5,16 +5,18 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tidegate import MissingExtraError, UsageError
-from tidegate.bench import METHODS, Method, compare, made
+from tidegate.bench import METHODS, Line, Method, compare, made, standings
 
 HOUR = 3600.0
+#: no better than the last value, or not after 400 rows
+SHORTSIGHTED = ("persistence", "statsforecast-ets", "statsforecast-arima", "deep-river-lstm")
 
 
 class Oracle(Method):
@@ -35,28 +37,106 @@ class Oracle(Method):
         return self._ends
 
 
-def available() -> Iterator[str]:
-    for name in METHODS:
-        try:
-            made(name, HOUR, 0)
-        except MissingExtraError:
-            continue
-        yield name
+def needed(name: str) -> None:
+    """Skip where the method's package is not installed."""
+    if METHODS[name].package is not None:
+        pytest.importorskip(METHODS[name].module)
 
 
-@pytest.mark.parametrize("name", list(available()))
+@pytest.fixture(autouse=True)
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tidegate.bench.boosting.TREES", 20)
+
+
+def outputs(method: Method, values: list[float], step: float = HOUR) -> list[float]:
+    """What it says before every row."""
+    said = []
+    for n, value in enumerate(values):
+        said.append(method.predict(n * step))
+        method.learn(n * step, value)
+    return said
+
+
+@pytest.mark.filterwarnings("ignore")  # of other packages
+@pytest.mark.parametrize("name", METHODS)
 def test_no_method_sees_the_future(name: str) -> None:
+    needed(name)
     rng = np.random.default_rng(0)
     values, garbage = rng.normal(size=400) + 5, rng.normal(size=400) + 5
-    garbage[:300] = values[:300]
-    said = []
-    for stream in (values, garbage):
-        method, outputs = made(name, HOUR, 0), []
-        for step, value in enumerate(stream.tolist()):
-            outputs.append(repr(method.predict(step * HOUR)))
-            method.learn(step * HOUR, value)
-        said.append(outputs[:301])
-    assert said[0] == said[1]
+    garbage[:380] = values[:380]
+    seen = outputs(made(name, HOUR, 0), values.tolist())[:381]
+    unseen = outputs(made(name, HOUR, 0), garbage.tolist())[:381]
+    assert list(map(repr, seen)) == list(map(repr, unseen))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("step", [HOUR, None])
+@pytest.mark.parametrize("name", [name for name in METHODS if name not in SHORTSIGHTED])
+def test_every_method_beats_the_last_value_on_a_wave_with_holes(
+    name: str, step: float | None
+) -> None:
+    """Each really learns, with times and without, and one missing value costs it nothing."""
+    needed(name)
+    if METHODS[name].dated and step is None:
+        with pytest.raises(UsageError, match="week-ago"):
+            made(name, step, 0)
+        return
+    hours = np.arange(500)
+    values = 10 * np.sin(hours * 2 * np.pi / 24) + np.random.default_rng(3).normal(size=500) / 10
+    values[[60, 300, 301]] = np.nan
+    said = np.array(outputs(made(name, step, 0), values.tolist(), step or 1.0))
+    late = slice(400, None)
+    assert np.isfinite(said[late]).all()
+    last = np.abs(np.diff(values))[late].mean()
+    assert np.abs(said - values)[late].mean() < 0.9 * last
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SHORTSIGHTED[1:])
+def test_forecasters_of_other_packages_say_something_past_a_missing_value(name: str) -> None:
+    needed(name)
+    values = np.random.default_rng(4).normal(size=380).cumsum()
+    values[[5, 350]] = np.nan
+    said = np.array(outputs(made(name, HOUR, 0), values.tolist()))
+    assert np.isfinite(said[1:]).all()
+    assert np.nanmean(np.abs(said - values)[300:]) < 5
+
+
+def test_boosting_refits_and_beats_the_lags_where_they_say_nothing_linear() -> None:
+    """The value is the exclusive or of the two before it: no line through lags predicts it."""
+    pytest.importorskip("sklearn")
+    bits = [0.0, 1.0]
+    flips = np.random.default_rng(5).random(700) < 0.05
+    for flip in flips.tolist():
+        bits.append(float((bits[-1] != bits[-2]) != flip))
+    errors = {}
+    for name in ("boosting", "rls"):
+        said = np.array(outputs(made(name, None, 0), bits))
+        errors[name] = np.abs(said - bits)[400:].mean()
+    assert errors["boosting"] < 0.2 < errors["rls"]
+
+
+def test_the_last_value_stands_in_where_a_method_says_nothing() -> None:
+    score = compare(Oracle([np.nan, np.nan, 2.5]), range(3), [1.0, 2.0, 4.0], first=1)
+    assert (score.scored, score.silent) == (2, 1)
+    assert score.mae == pytest.approx((1 + 1.5) / 2)
+
+
+def test_standings_put_the_smallest_error_first_and_one_that_diverged_last() -> None:
+    values = [0.0, 1.0, 2.0, 3.0]
+    perfect = compare(Oracle(values), range(4), values, first=0)
+    last = compare(Oracle([9.0, 0.0, 1.0, 2.0]), range(4), values, first=0)
+    lost = replace(last, mae=np.nan)
+    rows = standings([Line("lost", lost), Line("persistence", last), Line("oracle", perfect)])
+    assert [row["method"] for row in rows] == ["oracle", "persistence", "lost"]
+    assert [row["skill_persistence"] for row in rows[:2]] == [1.0, 0.0]
+
+
+def test_a_method_whose_package_is_absent_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "river", None)
+    monkeypatch.setitem(sys.modules, "river.preprocessing", None)
+    with pytest.raises(MissingExtraError, match="pip install river"):
+        made("river-linear", HOUR, 0)
 
 
 def test_rls_is_the_weighted_least_squares_solution() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite, nan
 from time import process_time
@@ -18,6 +18,7 @@ __all__ = ["Score", "compare"]
 Floats = NDArray[np.float64]
 
 LEVEL = 0.9
+EVERY = 100  #: rows from one call of ``seen`` to the next
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,9 @@ class Score:
         plain_score: that of plain intervals: the quantile of the last 500 absolute errors.
         us_per_step: processor time of predict and learn, in microseconds.
         scored: rows.
+        silent: rows among them at which it said nothing, and the last value stood in.
 
-    >>> Score(1.0, 0.9, 0.85, 4.0, 4.5, 10.0, 1000).scored
+    >>> Score(1.0, 0.9, 0.85, 4.0, 4.5, 10.0, scored=1000, silent=0).scored
     1000
     """
 
@@ -44,9 +46,20 @@ class Score:
     plain_score: float
     us_per_step: float
     scored: int
+    silent: int
 
 
-def compare(method: Method, times: Sequence[float], values: Sequence[float], first: int) -> Score:
+def _unseen(rows: int) -> None:
+    pass
+
+
+def compare(
+    method: Method,
+    times: Sequence[float],
+    values: Sequence[float],
+    first: int,
+    seen: Callable[[int], None] = _unseen,
+) -> Score:
     """Predict and learn every row; score those from ``first`` on that have a value.
 
     Args:
@@ -54,6 +67,7 @@ def compare(method: Method, times: Sequence[float], values: Sequence[float], fir
         times: in seconds.
         values: of the target; NaN where missing.
         first: row, from 0, from which rows are scored.
+        seen: called with the rows that are done, now and then.
 
     >>> from tidegate.bench import made
     >>> score = compare(made("persistence", 1.0, 0), range(100), [1.0, 2.0] * 50, first=10)
@@ -61,40 +75,53 @@ def compare(method: Method, times: Sequence[float], values: Sequence[float], fir
     (1.0, 90)
     """
     errors, low, high, plain = (np.full(len(values), nan) for _ in range(4))
-    residuals, spent = Conformal((LEVEL,)), 0.0
+    silent = np.zeros(len(values), bool)
+    residuals, spent, last = Conformal((LEVEL,)), 0.0, nan
     for n, (time, value) in enumerate(zip(times, values, strict=True)):
         begun = process_time()
         said = method.predict(time)
         spent += process_time() - begun
+        silent[n] = not isfinite(said)
+        said = last if silent[n] else said
         width = residuals.plain_width(LEVEL)
-        ends = method.interval() or (said - width, said + width)
+        own = method.interval() or (said - width, said + width)
+        last = value if isfinite(value) else last
         if isfinite(value) and isfinite(said):
             errors[n] = value - said
-            low[n], high[n], plain[n] = ends[0] - said, ends[1] - said, width
+            low[n], high[n], plain[n] = own[0] - said, own[1] - said, width
             residuals.learn(abs(value - said))
         begun = process_time()
         method.learn(time, value)
         spent += process_time() - begun
+        if n % EVERY == 0:
+            seen(n)
+    seen(len(values))
     scored = np.isfinite(errors) & (np.arange(len(errors)) >= first)
+    ends = low[scored], high[scored], plain[scored]
     us = 1e6 * spent / len(values)
-    return _scored(errors[scored], low[scored], high[scored], plain[scored], us)
+    return _score(errors[scored], *ends, us, int(silent[scored].sum()))
 
 
-def _scored(errors: Floats, low: Floats, high: Floats, plain: Floats, us: float) -> Score:
+def _score(
+    errors: Floats, low: Floats, high: Floats, plain: Floats, us: float, silent: int
+) -> Score:
     inside = (errors >= low) & (errors <= high)
     window = min(WINDOW, len(inside)) or 1
     shares = np.convolve(inside, np.ones(window) / window, "valid") if len(inside) else [nan]
     return Score(
-        mae=float(np.abs(errors).mean()),
-        coverage=float(inside.mean()),
+        mae=float(np.abs(errors).mean()) if len(errors) else nan,
+        coverage=float(inside.mean()) if len(errors) else nan,
         worst_window=float(np.min(shares)),
         interval_score=_interval_score(errors, low, high),
         plain_score=_interval_score(errors, -plain, plain),
         us_per_step=us,
         scored=len(errors),
+        silent=silent,
     )
 
 
 def _interval_score(errors: Floats, low: Floats, high: Floats) -> float:
+    if not len(errors):
+        return nan
     outside = np.maximum(low - errors, 0) + np.maximum(errors - high, 0)
     return float((high - low + 2 / (1 - LEVEL) * outside).mean())

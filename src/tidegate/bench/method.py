@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
 
 __all__ = ["Method"]
 
 
 class Method(ABC):
-    """Predicts a stream and learns from it; it is never shown the value it predicts.
-
-    Attributes:
-        name: what users write.
-        seeded: whether its seed makes a difference.
-    """
-
-    name: ClassVar[str]
-    seeded: ClassVar[bool] = False
+    """Predicts a stream and learns from it; it is never shown the value it predicts."""
 
     @abstractmethod
     def predict(self, time: float) -> float:
-        """The value of the row at ``time``, in seconds; NaN where there is nothing to say."""
+        """The value of the row at ``time``; NaN where there is nothing to say.
+
+        Args:
+            time: in seconds; for a stream without times the number of the row.
+        """
 
     @abstractmethod
     def learn(self, time: float, value: float) -> None:

@@ -1,66 +1,115 @@
-"""Methods by name."""
+"""Methods by name: who makes them, and which package they need."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
 
 from tidegate._core.errors import UsageError
+from tidegate.bench import with_river, with_statsforecast
+from tidegate.bench.boosting import Boosting, BoostingOurFeatures
+from tidegate.bench.lagged import seasonal_lags
 from tidegate.bench.method import Method
-from tidegate.bench.others import Boosting, RiverForecaster, RiverRegressor, imported
-from tidegate.bench.ours import Ours
-from tidegate.bench.simple import LastValue, RecursiveLeastSquares, WeekAgo, seasonal_lags
+from tidegate.bench.optional import installed
+from tidegate.bench.ours import Ours, OursUndated
+from tidegate.bench.simple import LastValue, RecursiveLeastSquares, WeekAgo
+from tidegate.bench.with_deep_river import DeepRiver
 
-__all__ = ["METHODS", "QUICK", "made"]
-
-
-def _river_linear(step: float, seed: int) -> Method:
-    scaler = imported("river.preprocessing", "river").StandardScaler()
-    optimiser = imported("river.optim", "river").SGD(0.01)
-    model = scaler | imported("river.linear_model", "river").LinearRegression(optimizer=optimiser)
-    return RiverRegressor("river-linear", model, seasonal_lags(step))
+__all__ = ["METHODS", "QUICK", "Entry", "made"]
 
 
-def _river_snarimax(step: float, seed: int) -> Method:
-    season = [lag for lag in seasonal_lags(step) if lag > 3]
-    made: Any = imported("river.time_series", "river").SNARIMAX
-    model = made(p=3, d=0, q=0, m=season[0] if season else 1, sp=2)
-    return RiverForecaster("river-snarimax", model)
+@dataclass(frozen=True)
+class Entry:
+    """A method that can be had.
+
+    Attributes:
+        make: for seconds from row to row (None without times), and a seed.
+        package: that it needs, as pip knows it; None for what is always there.
+        module: of that package.
+        seeded: whether its seed makes a difference.
+        dated: whether it needs times.
+        slow: whether it takes part only where it is asked for.
+
+    >>> METHODS["boosting"].package
+    'scikit-learn'
+    """
+
+    make: Callable[[float | None, int], Method]
+    package: str | None = None
+    module: str = ""
+    seeded: bool = False
+    dated: bool = False
+    slow: bool = False
+
+    @property
+    def here(self) -> bool:
+        """Whether its package is installed."""
+        return self.package is None or installed(self.module)
 
 
-def _river_arf(step: float, seed: int) -> Method:
-    model = imported("river.forest", "river").ARFRegressor(n_models=10, seed=seed)
-    return RiverRegressor("river-arf", model, seasonal_lags(step))
+def _ours(step: float | None, seed: int) -> Method:
+    return OursUndated(seed) if step is None else Ours(seed)
 
 
-def _boosting(step: float, seed: int) -> Method:
-    trees = imported("sklearn.ensemble", "scikit-learn").HistGradientBoostingRegressor
-    return Boosting(seasonal_lags(step), trees(max_iter=200, random_state=seed))
+def _week_ago(step: float | None, seed: int) -> Method:
+    if step is None:
+        hint = "Name the column that dates a row, or leave the method out."
+        raise UsageError("week-ago", "a stream with times", "one without", hint)
+    return WeekAgo(step)
 
 
-METHODS: dict[str, Callable[[float, int], Method]] = {
-    "tidegate": lambda step, seed: Ours(seed),
-    "persistence": lambda step, seed: LastValue(),
-    "week-ago": lambda step, seed: WeekAgo(step),
-    "rls": lambda step, seed: RecursiveLeastSquares(seasonal_lags(step)),
-    "river-linear": _river_linear,
-    "river-snarimax": _river_snarimax,
-    "river-arf": _river_arf,
-    "boosting": _boosting,
+RIVER = ("river", "river")
+TREES = ("scikit-learn", "sklearn")
+STATS = ("statsforecast", "statsforecast")
+METHODS: dict[str, Entry] = {
+    "tidegate": Entry(_ours, seeded=True),
+    "persistence": Entry(lambda step, seed: LastValue()),
+    "week-ago": Entry(_week_ago, dated=True),
+    "rls": Entry(lambda step, seed: RecursiveLeastSquares(seasonal_lags(step))),
+    "river-linear": Entry(with_river.linear, *RIVER),
+    "river-snarimax": Entry(with_river.snarimax, *RIVER),
+    "river-arf": Entry(with_river.forest, *RIVER, seeded=True, slow=True),
+    "deep-river-lstm": Entry(
+        lambda step, seed: DeepRiver(seed), "deep-river", "deep_river", seeded=True, slow=True
+    ),
+    "statsforecast-ets": Entry(with_statsforecast.ets, *STATS),
+    "statsforecast-arima": Entry(with_statsforecast.arima, *STATS, slow=True),
+    "boosting": Entry(lambda step, seed: Boosting(seasonal_lags(step), seed), *TREES),
+    "boosting-our-features": Entry(BoostingOurFeatures, *TREES, slow=True),
 }
 QUICK = ("tidegate", "persistence", "week-ago", "rls")
 
 
-def made(name: str, step: float, seed: int) -> Method:
+def made(name: str, step: float | None, seed: int) -> Method:
     """The method called ``name``, for a stream whose rows are ``step`` seconds apart.
+
+    Args:
+        name: one of ``METHODS``.
+        step: in seconds; None without times.
+        seed: of what draws.
+
+    Raises:
+        UsageError: there is none, or it needs times.
+        MissingExtraError: its package is not installed.
+
+    >>> made("persistence", step=3600.0, seed=0).predict(0.0)
+    nan
+    """
+    return entry(name).make(step, seed)
+
+
+def entry(name: str) -> Entry:
+    """What is known of the method called ``name``.
 
     Raises:
         UsageError: there is none.
-        MissingExtraError: its package is not installed.
 
-    >>> made("persistence", step=3600.0, seed=0).name
-    'persistence'
+    >>> entry("rls").slow
+    False
     """
     if name not in METHODS:
-        raise UsageError("--method", f"one of {', '.join(METHODS)}", repr(name), "Write one.")
-    return METHODS[name](step, seed)
+        near = difflib.get_close_matches(name, METHODS, 1)
+        hint = f"Did you mean {near[0]}?" if near else "Write one."
+        raise UsageError("--method", f"one of {', '.join(METHODS)}", repr(name), hint)
+    return METHODS[name]

@@ -5,26 +5,11 @@ from __future__ import annotations
 from math import isfinite, nan
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tidegate.bench.lagged import WEEK, Floats, Lagged
 from tidegate.bench.method import Method
 
-__all__ = ["LastValue", "RecursiveLeastSquares", "WeekAgo", "seasonal_lags"]
-
-Floats = NDArray[np.float64]
-
-DAY, WEEK = 86_400.0, 604_800.0
-
-
-def seasonal_lags(step: float) -> list[int]:
-    """1, 2, 3, a day, a day and a step, a week, a week and a step, as far as the step shows them.
-
-    >>> seasonal_lags(3600.0)
-    [1, 2, 3, 24, 25, 168, 169]
-    """
-    periods = [DAY / step, WEEK / step] if step < WEEK else [12.0]
-    whole = [round(p) for p in periods if p >= 2]
-    return sorted({1, 2, 3, *whole, *(p + 1 for p in whole)})
+__all__ = ["LastValue", "RecursiveLeastSquares", "WeekAgo"]
 
 
 class LastValue(Method):
@@ -35,8 +20,6 @@ class LastValue(Method):
     >>> method.predict(1.0)
     3.0
     """
-
-    name = "persistence"
 
     def __init__(self) -> None:
         self._last = nan
@@ -55,11 +38,9 @@ class WeekAgo(Method):
     Where there was none, the last value that was seen.
     """
 
-    name = "week-ago"
-
     def __init__(self, step: float) -> None:
         self._back = WEEK if step < WEEK else 12 * step
-        self._slot = step / 2
+        self._step = step
         self._seen: dict[int, float] = {}
         self._last = nan
 
@@ -71,46 +52,27 @@ class WeekAgo(Method):
             self._seen[self._key(time)] = self._last = value
 
     def _key(self, time: float) -> int:
-        return round(time / (2 * self._slot))
+        return round(time / self._step)
 
 
-class RecursiveLeastSquares(Method):
+class RecursiveLeastSquares(Lagged):
     """Least squares on seasonal lags, updated row by row; missing lags are its own forecasts.
 
     Source: Haykin, "Adaptive Filter Theory", the exponentially weighted RLS algorithm.
     """
 
-    name = "rls"
     KEEP, START = 0.9995, 1.0
 
     def __init__(self, lags: list[int]) -> None:
-        self._lags = np.array(lags)
-        self._past: Floats = np.full(max(lags) + 1, nan)
-        self._rows = 0
+        super().__init__(lags)
         self._weights: Floats = np.zeros(len(lags) + 1)
         self._covariance: Floats = self.START * np.eye(len(lags) + 1)
 
-    def predict(self, time: float) -> float:
-        return float(self._weights @ self._features()) if self._full() else nan
+    def said(self, x: Floats) -> float:
+        return float(self._weights @ np.append(x, 1.0))
 
-    def learn(self, time: float, value: float) -> None:
-        if self._full():
-            if isfinite(value):
-                self._update(self._features(), value)
-            else:
-                value = self.predict(time)
-        elif not isfinite(value):
-            value = float(self._past[(self._rows - 1) % len(self._past)]) if self._rows else 0.0
-        self._past[self._rows % len(self._past)] = value
-        self._rows += 1
-
-    def _full(self) -> bool:
-        return self._rows >= len(self._past) - 1
-
-    def _features(self) -> Floats:
-        return np.append(self._past[(self._rows - self._lags) % len(self._past)], 1.0)
-
-    def _update(self, x: Floats, y: float) -> None:
+    def update(self, x: Floats, y: float) -> None:
+        x = np.append(x, 1.0)
         with np.errstate(over="ignore", invalid="ignore"):  # it may diverge, and is shown as it is
             seen = self._covariance @ x
             gain = seen / (self.KEEP + x @ seen)
