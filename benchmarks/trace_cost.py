@@ -44,7 +44,7 @@ class Run:
 
     def __init__(self) -> None:
         self.network = BareNetwork(1, "lstm", UNITS, seed=0)
-        self.run = Prequential(self.network, "waves", StopAtBadRow())
+        self.run = Prequential(lambda: self.network, "waves", StopAtBadRow())
         self.seconds = 0.0
         self.tracer: Any = None
 

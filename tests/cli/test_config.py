@@ -25,8 +25,10 @@ def test_every_option_is_shown_with_where_it_comes_from(
     lines = {line.split()[0]: line for line in done.out.decode().splitlines()[1:]}
     assert lines["seed"].split() == ["seed", "=", "7", "#", "TIDEGATE_SEED"]
     assert lines["units"].endswith("# tidegate.toml: run.units")
-    assert lines["cell"].endswith("# default")
+    assert lines["horizon"].endswith("# default")
+    assert "# cell " in done.out.decode()
     shown = tomllib.loads(done.out.decode())["run"]
+    assert (shown["level"], shown["most_keys"], shown["light"]) == ([0.9], 1000, False)
     assert (shown["input"], shown["units"], shown["follow"]) == (['a"b', "c"], 8, False)
 
 
@@ -34,7 +36,7 @@ def test_what_is_shown_can_be_the_file(call: Call, tmp_path: Path) -> None:
     shown = call("config").out
     (tmp_path / "tidegate.toml").write_bytes(shown)
     again = call("config")
-    assert again.code == 0 and b"# tidegate.toml: run.units" in again.out
+    assert again.code == 0 and b"# tidegate.toml: run.horizon" in again.out
 
 
 def test_flags_win_over_environment_over_file(
@@ -89,9 +91,14 @@ def test_switches_can_be_switched_off(
         (["--follow"], "a FILE with --follow"),
         (["--separator", ";"], "a FILE with --separator"),
         (["-", "--target", "load", "--follow"], "--follow: expected a file"),
+        (["--units", 4, "--horizon", 3], "--horizon: expected the forecaster, got --units"),
+        (["--cell", "gru", "--level", 0.5], "--level: expected the forecaster, got --cell"),
+        (["--horizon", 1001], "--horizon: expected at most 1,000 rows, got 1,001"),
+        (["--key", "store"], "a FILE with --key"),
+        (["-", "--target", "a", "--key", "b", "--trace", "--save", "x"], "--trace: expected one"),
     ],
 )
-def test_contradictions(call: Call, arguments: list[str], words: str) -> None:
+def test_contradictions(call: Call, arguments: list[object], words: str) -> None:
     done = call("run", *arguments)
     assert (done.code, done.out) == (2, b"") and words in done.err
 

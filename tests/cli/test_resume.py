@@ -123,7 +123,7 @@ def test_a_resume_without_a_state_starts_anew_with_what_was_asked(
     ("other", "words"),
     [
         (["--units", 5], "--units 4, got 5 (--units)"),
-        (["--cell", "gru"], "--cell 'lstm', got 'gru'"),
+        (["--cell", "gru"], "no --cell, got 'gru' (--cell)"),
         (["--seed", 1], "--seed 0, got 1"),
         (["--input", "load"], "--input ('wind',), got ('load',)"),
         (["other.csv"], "FILE"),

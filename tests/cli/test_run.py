@@ -14,6 +14,7 @@ import pytest
 
 from cli.conftest import Call, Done, csv
 from tidegate._core.record_reader import read_records
+from tidegate.cli._summary import share
 
 
 def figures(folder: Path) -> dict[str, object]:
@@ -75,16 +76,19 @@ def test_the_shipped_stream(call: Call, tmp_path: Path) -> None:
     assert "persistence (the last value again)" in done.err and "621.0" in done.err
 
 
-def test_a_random_walk_is_never_called_well_predicted(call: Call, tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", [[], ["--units", 32]], ids=["forecaster", "network"])
+def test_a_random_walk_is_never_called_well_predicted(
+    call: Call, tmp_path: Path, model: list[object]
+) -> None:
     """Trouble 32: it looks perfect beside its own spread, and is worth nothing."""
-    walk = np.random.default_rng(32).normal(size=20_000).cumsum()
-    arguments = ["run", "-", "--target", "load", "--save", tmp_path]
+    walk = np.random.default_rng(32).normal(size=20_000 if model else 4_000).cumsum()
+    arguments = ["run", "-", "--target", "load", "--save", tmp_path, *model]
     done = call(*arguments, stdin=csv(walk))
     summary = json.loads((tmp_path / "summary.json").read_text())
     last = np.abs(np.diff(walk))[199:].mean()
     assert summary["mae"]["persistence"] == pytest.approx(last, rel=1e-12)
     assert -0.02 < summary["skill"]["persistence"] < 0.005
-    assert f"{summary['skill']['persistence']:.3f}" in done.err
+    assert share(summary["skill"]["persistence"]) in done.err
     words = done.err.lower()
     assert "no better than persistence" in words or "worse than persistence" in words
     assert "good" not in words and "better than every" not in words

@@ -13,6 +13,7 @@ def summary(ours: float, persistence: float, scored: int = 1_000, **more: Any) -
     mae = {"tidegate": ours, "persistence": persistence} | more.pop("mae", {})
     skill = {name: 1 - ours / x if x else None for name, x in mae.items() if name != "tidegate"}
     about = {"target": "load", "source": "a.csv", "ended": "end of stream", "warmup": 0}
+    about |= {"model": "network", "key": None, "coverage": {}, "ahead": []}
     figures = {"steps": scored, "scored": scored, "mae": mae, "skill": skill, "flags": {}}
     return about | figures | {"skipped": {"count": 0, "first": []}} | more
 

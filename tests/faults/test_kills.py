@@ -19,8 +19,10 @@ from tidegate._core.trace_files import read_trace
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
 
 ROWS, LATEST = 5_000, 0.3
-ASKED = ["--target", "load", "--time", "time", "--units", 2, "--save-every", 0.01]
+ASKED = ["--target", "load", "--time", "time", "--save-every", 0.01]
 ASKED += ["--out", os.devnull, "--on-bad-row", "skip"]
+BARE = ["--units", 2]
+FEWER = 400  #: rows for a forecaster, which takes longer over each
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +35,11 @@ def forks() -> Iterator[Forks]:
 def rough(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Hours with a day in them, missing values, bad rows and a scale that jumps."""
     rng = np.random.default_rng(9)
-    lines = ["time,load"]
+    lines = ["time,load,place"]
     for n in range(ROWS):
         value = 100 + 30 * np.sin(n * 2 * np.pi / 24) + rng.normal()
         cell = "" if n % 50 == 7 else "12 MW" if n % 997 == 400 else repr(float(value))
-        lines.append(f"{np.datetime64('2021-03-01T00:00', 'm') + 60 * n},{cell}")
+        lines.append(f"{np.datetime64('2021-03-01T00:00', 'm') + 60 * n},{cell},{'ab'[n % 3 % 2]}")
     path = tmp_path_factory.mktemp("rough") / "rough.csv"
     path.write_text("\n".join([*lines, ""]))
     return path
@@ -63,7 +65,45 @@ def content(folder: Path, kind: str) -> dict[str, bytes]:
 def test_a_killed_run_that_goes_on_equals_an_unbroken_one(
     forks: Forks, rough: Path, tmp_path: Path, kind: str, more: list[object], enough: int
 ) -> None:
-    asked = ["run", rough, *ASKED, "--format", kind, *more]
+    asked = ["run", rough, *ASKED, *BARE, "--format", kind, *more]
+    killed_again_and_again(forks, asked, tmp_path, kind, enough)
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "enough"),
+    [
+        ("jsonl", [], 8),
+        ("csv", ["--horizon", 3, "--level", 0.9, "--level", 0.5], 8),
+        ("parquet", ["--key", "place", "--light", "--alarm"], 8),
+    ],
+    ids=["plain", "horizon", "keys"],
+)
+def test_a_killed_forecaster_that_goes_on_equals_an_unbroken_one(
+    forks: Forks, rough: Path, tmp_path: Path, kind: str, more: list[object], enough: int
+) -> None:
+    asked = [
+        "run",
+        shortened(rough, tmp_path, FEWER),
+        *ASKED,
+        "--save-every",
+        0.03,
+        "--format",
+        kind,
+        *more,
+    ]
+    killed_again_and_again(forks, asked, tmp_path, kind, enough)
+
+
+def shortened(stream: Path, folder: Path, rows: int) -> Path:
+    """The first rows of a stream."""
+    short = folder / "short.csv"
+    short.write_text("".join(stream.read_text().splitlines(keepends=True)[: rows + 1]))
+    return short
+
+
+def killed_again_and_again(
+    forks: Forks, asked: list[object], tmp_path: Path, kind: str, enough: int
+) -> None:
     whole = tmp_path / "whole"
     forks.start(*asked, "--save", whole)
     assert forks.wait() == 0
@@ -85,7 +125,7 @@ def test_a_killed_run_that_goes_on_equals_an_unbroken_one(
             kills += not done
         runs += 1
         assert content(folder, kind) == expected
-        if more:
+        if "--trace" in asked:
             same(read_trace(folder / "trace"), read_trace(whole / "trace"))
 
 
@@ -95,11 +135,14 @@ def same(one: Trace, other: Trace) -> None:
         np.testing.assert_array_equal(array, other._arrays()[name], err_msg=name)
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("sent", "model"), [(signal.SIGINT, BARE), (signal.SIGTERM, BARE), (signal.SIGINT, [])]
+)
 def test_a_run_that_is_stopped_goes_on(
-    forks: Forks, rough: Path, tmp_path: Path, sent: signal.Signals
+    forks: Forks, rough: Path, tmp_path: Path, sent: signal.Signals, model: list[object]
 ) -> None:
-    asked = ["run", rough, *ASKED, "--save-every", 1000]
+    rows, stream = (ROWS, rough) if model else (3 * FEWER, shortened(rough, tmp_path, 3 * FEWER))
+    asked = ["run", stream, *ASKED, *model, "--save-every", 1000]
     forks.start(*asked, "--save", tmp_path / "whole")
     assert forks.wait() == 0
     folder = tmp_path / "run"
@@ -111,7 +154,7 @@ def test_a_run_that_is_stopped_goes_on(
     os.kill(process, sent)
     assert forks.wait() == 128 + sent
     stopped = (folder / "records.jsonl").read_bytes()
-    assert stopped.endswith(b"}\n") and len(stopped.splitlines()) < ROWS - 200
+    assert stopped.endswith(b"}\n") and len(stopped.splitlines()) < rows - 200
     forks.start("run", "--resume", folder)
     assert forks.wait() == 0
     assert content(folder, "jsonl") == content(tmp_path / "whole", "jsonl")

@@ -69,7 +69,7 @@ def test_what_is_of_another_size_is_refused() -> None:
 
 
 def run(cell: str = "lstm", columns: int = 2) -> Prequential:
-    return Prequential(BareNetwork(columns, cell, 3, seed=1), "demo", SkipBadRows())
+    return Prequential(lambda: BareNetwork(columns, cell, 3, seed=1), "demo", SkipBadRows())
 
 
 def rows(count: int, seed: int = 0) -> list[Row]:
@@ -126,7 +126,8 @@ def test_a_state_goes_through_a_checkpoint(tmp_path_factory: pytest.TempPathFact
     save(path, Checkpoint(first.state(), {}))
     second.restore(load(path).arrays)
     same(second.state(), first.state())
-    assert second.clock.next_time() == first.clock.next_time() != None  # noqa: E711
+    clocks = [one.tracks.of(None).clock for one in (first, second)]
+    assert clocks[1].next_time() == clocks[0].next_time() != None  # noqa: E711
 
 
 def test_a_clock_before_its_first_time_and_its_step() -> None:
@@ -151,11 +152,11 @@ def test_scores_keep_every_method_by_its_name() -> None:
 
 def test_every_part_of_the_network_is_kept() -> None:
     """Each array that changes while it learns is one whose loss would be seen."""
-    network = run().forecaster
+    network = run().model()
     assert isinstance(network, BareNetwork) and isinstance(network, Part)
     before = network.state()
     stream = run()
     lines(stream, rows(100))
-    after = stream.forecaster.state()
+    after = stream.model().state()
     still = [name for name in before if np.array_equal(before[name], after[name])]
     assert set(still) <= {"learner.average", "watch.units", "learner.counted"}

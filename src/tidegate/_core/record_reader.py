@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from math import isfinite
+from math import isfinite, nan
 from typing import Any, NoReturn
 
 from tidegate._core.errors import DataError
@@ -81,6 +81,11 @@ def _read_number(value: Any) -> float | None:
     return float(value)
 
 
+def _read_score(value: Any) -> float:
+    """A score that is there but not known."""
+    return nan if value is None else float(_read_number(value) or 0.0)
+
+
 def _read_flags(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(flag, str) for flag in value):
         raise TypeError(f"{value!r} are no flags")
@@ -131,5 +136,5 @@ RECORD_FIELDS: dict[str, Callable[[Any], Any]] = {
     "intervals": _read_intervals,
     "probabilities": _read_weights,
     "experts": _read_weights,
-    "score": _read_number,
+    "score": _read_score,
 }

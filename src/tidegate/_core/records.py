@@ -67,7 +67,7 @@ class Record:
         intervals: ``{"0.9": (low, high)}`` for several levels.
         probabilities: of the symbols, by their names.
         experts: weights of the mixture, by their names.
-        score: how unusual the row is.
+        score: how unusual the row is; NaN where that is not known, None where nobody asks.
 
     >>> record = Record(step=17, time="12:00", prediction=5.1, actual=5.5, error=0.4,
     ...                 next=Forecast(time=None, prediction=5.6))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,16 @@ OPTIONS = (
     Option("target", Text(), None, "Column to predict; needed with a FILE."),
     Option("time", Text(), None, "Column that dates a row, as 2015-07-01 13:00."),
     Option("input", Several(Text()), (), "Further column to learn from; may be repeated."),
-    Option("cell", Text(), "lstm", "Cell of the network."),
-    Option("units", Whole(least=1), 32, "Units of its layer."),
+    Option("horizon", Whole(least=1), 1, "Rows ahead to forecast."),
+    Option("level", Several(Number(0, 1)), (0.9,), "Coverage of an interval; may be repeated."),
+    Option("alarm", Switch(), False, "Tell every alarm on standard error as it is raised."),
+    Option("key", Text(), None, "Column that tells one stream of the file from another."),
+    Option("most-keys", Whole(least=1), 1_000, "Streams that are kept; then the most silent goes."),
+    Option("light", Switch(), False, "Leave the networks out: little memory a stream."),
+    Option("minimum", Number(), None, "No value can be below it; 0 for counts."),
+    Option("zone", Text(), None, "Time zone whose wall clock --time shows, as Europe/Paris."),
+    Option("cell", Text(), None, "Take one bare network of this cell, as lstm, instead."),
+    Option("units", Whole(least=1), None, "Take one bare network of so many units instead."),
     Option("seed", Whole(least=0), 0, "Of the start weights."),
     Option("warmup", Whole(least=0), None, "First rows that are not scored."),
     Option(
@@ -41,7 +49,12 @@ OPTIONS = (
 )
 
 #: what may be another one when a run is resumed: it changes nothing that was learned
-FREE = ("save", "save_every", "resume", "on_bad_row", "out")
+FREE = ("save", "save_every", "resume", "on_bad_row", "out", "alarm")
+
+#: what a bare network does not do
+OF_FORECASTERS = ("horizon", "level", "alarm", "key", "most_keys", "light", "minimum", "zone")
+LONGEST_HORIZON = 1_000
+CELL, UNITS = "lstm", 32  #: of a bare network, where only the other one is given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +64,7 @@ class Options:
     Attributes:
         file: a path, ``-`` for standard input, None for the stream that comes with the package.
         input: columns to learn from beside the target.
+        cell, units: of a bare network; the forecaster where both are None.
         warmup: rows not scored; None lets the stream's clock decide.
         format: of the records; None lets the end of ``out`` decide.
         out: where the records go beside the folder ``save``.
@@ -60,8 +74,16 @@ class Options:
     target: str | None
     time: str | None
     input: tuple[str, ...]
-    cell: str
-    units: int
+    horizon: int
+    level: tuple[float, ...]
+    alarm: bool
+    key: str | None
+    most_keys: int
+    light: bool
+    minimum: float | None
+    zone: str | None
+    cell: str | None
+    units: int | None
     seed: int
     warmup: int | None
     on_bad_row: str
@@ -74,6 +96,17 @@ class Options:
     trace: bool
     format: str | None
     out: str | None
+
+    @property
+    def bare(self) -> bool:
+        """Whether a bare network is asked for."""
+        return self.cell is not None or self.units is not None
+
+
+def options_of(options: dict[str, Any]) -> Options:
+    """What a folder holds, where JSON has made lists of tuples."""
+    lists = {key: tuple(options[key]) for key in ("input", "level")}
+    return Options(**(options | lists))
 
 
 def settings_in_force(flags: dict[str, Any]) -> Settings:
@@ -106,7 +139,7 @@ def options_resumed(
     Raises:
         UsageError: something is asked that would make it another run.
     """
-    saved = saved | {"input": tuple(saved["input"])}
+    saved = asdict(options_of(saved))
     asked = {key: settings[key] for key in settings if settings.source(key) != "default"}
     if file is not None:
         asked["file"] = file
@@ -115,8 +148,25 @@ def options_resumed(
             name = "FILE" if key == "file" else f"--{key.replace('_', '-')}"
             got = f"{value!r} ({'FILE' if key == 'file' else settings.source(key)})"
             hint = "Leave it out, or start another run in another folder."
-            raise UsageError(f"--resume {folder}", f"{name} {saved[key]!r}", got, hint)
+            expected = f"no {name}" if saved[key] is None else f"{name} {saved[key]!r}"
+            raise UsageError(f"--resume {folder}", expected, got, hint)
     return Options(**(saved | asked | {"save": folder, "resume": folder}))
+
+
+def require_one_model(settings: Settings) -> None:
+    """Refuses options of the forecaster beside those of a bare network.
+
+    Raises:
+        UsageError: both are given.
+    """
+    network = next((key for key in ("cell", "units") if settings[key] is not None), None)
+    if network is None:
+        return
+    for key in OF_FORECASTERS:
+        if settings.source(key) != "default":
+            name, hint = key.replace("_", "-"), "Leave one of the two out."
+            got = f"{settings.source(network)}, which takes a bare network"
+            raise UsageError(f"--{name}", "the forecaster", got, hint)
 
 
 def require_consistent(options: Options) -> None:
@@ -127,6 +177,11 @@ def require_consistent(options: Options) -> None:
     """
     if options.trace and not options.save:
         raise UsageError("--trace", "a folder for it", "none", "Name one: --save DIR.")
+    if options.trace and options.key:
+        raise UsageError("--trace", "one stream", f"--key {options.key}", "Trace one alone.")
+    if options.horizon > LONGEST_HORIZON:
+        expected, got = f"at most {LONGEST_HORIZON:,} rows", f"{options.horizon:,}"
+        raise UsageError("--horizon", expected, got, "Forecast a stream of longer steps.")
     for name in ("separator", "follow"):
         if getattr(options, name) and options.file is None:
             raise UsageError("tidegate run", f"a FILE with --{name}", "none", "Name a file.")

@@ -33,7 +33,9 @@ class Place:
         """A row that was met."""
         self.row = row.number
         digest = crc32(row.values, self.digest)  # type: ignore[arg-type]
-        self.digest = digest if row.time is None else crc32(row.time.encode(), digest)
+        for text in (row.time, row.key):
+            digest = digest if text is None else crc32(text.encode(), digest)
+        self.digest = digest
 
     def header(self) -> dict[str, int]:
         """As a checkpoint holds it."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 
+import click
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
@@ -16,19 +17,25 @@ from tidegate.cli._outputs import on_terminal
 from tidegate.cli._summary import share
 from tidegate.forecast import OURS, Prequential
 
+Say = Callable[[str], None]
+
 REFRESHES = 4  #: a second
 SMOOTHING = 0.3  #: of the rate, a refresh
 
 
 @contextmanager
-def progress(run: Prequential, paths: Sequence[str]) -> Iterator[None]:
-    """Shows how ``run`` goes, where a person watches and no records scroll through the view."""
+def progress(run: Prequential, paths: Sequence[str]) -> Iterator[Say]:
+    """Shows how ``run`` goes, where a person watches and no records scroll through the view.
+
+    Yields:
+        what tells something in between, on a line of its own.
+    """
     watched = sys.stderr is not None and sys.stderr.isatty()
     if not watched or (STDOUT in paths and on_terminal()):
-        yield
+        yield _say
         return
     view = View(run)
-    console = Console(stderr=True, highlight=False)
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     with Live(
         get_renderable=view.line,
         console=console,
@@ -37,7 +44,11 @@ def progress(run: Prequential, paths: Sequence[str]) -> Iterator[None]:
         redirect_stdout=False,
         redirect_stderr=False,
     ):
-        yield
+        yield console.print
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
 
 
 class View:
@@ -45,7 +56,7 @@ class View:
 
     >>> from tidegate.forecast import BareNetwork
     >>> from tidegate.streams import StopAtBadRow
-    >>> run = Prequential(BareNetwork(1, "lstm", 8, seed=0), "demo", StopAtBadRow())
+    >>> run = Prequential(lambda: BareNetwork(1, "lstm", 8, seed=0), "demo", StopAtBadRow())
     >>> View(run).line().plain
     '0 rows  waiting for the first one'
     """
@@ -86,5 +97,5 @@ def _error(run: Prequential) -> str:
     if ours is None or last is None:
         return ""
     skill = f", skill {share(1 - ours / last)}" if last else ""
-    warming = "  warming up" if run.steps <= run.scores.warmup else ""
+    warming = "  warming up" if run.warming else ""
     return f"recent error {ours:.4g} (persistence {last:.4g}{skill}){warming}"

@@ -10,9 +10,9 @@ from tempfile import TemporaryDirectory
 
 from tidegate._core.errors import UsageError
 from tidegate._core.records import Record
-from tidegate.cells import named
 from tidegate.cli._folder import RunFolder
-from tidegate.cli._options import Options
+from tidegate.cli._models import prequential
+from tidegate.cli._options import Options, options_of
 from tidegate.cli._source import open_source
 from tidegate.forecast import BareNetwork, Clock, Prequential
 from tidegate.forecast.tracing import NetworkTracer
@@ -45,11 +45,10 @@ def _passed(folder: Path, file: str, learn: bool, trace: Path) -> Iterator[Recor
     options = _options(folder, file)
     bad_rows = StopAtBadRow()
     source = open_source(options, bad_rows)
-    network = BareNetwork(
-        len(source.stream.columns), named(options.cell), options.units, options.seed
-    )
-    run = Prequential(network, source.name, bad_rows, warmup=0, time=source.time)
+    run = prequential(options, source, bad_rows)
     _restore(run, folder)
+    network = run.model()
+    assert isinstance(network, BareNetwork)
     frozen = network.learner.state.weights
     tracer = NetworkTracer(network, trace, 0, options.seed)
     numbers = count(1)
@@ -76,8 +75,7 @@ def _options(folder: Path, file: str) -> Options:
     saved = RunFolder(str(folder)).settings()
     if saved is None:
         raise _needed(folder, "no run.json")
-    saved = saved | {"input": tuple(saved["input"]), "file": file, "follow": False}
-    return Options(**saved)
+    return options_of(saved | {"file": file, "follow": False, "warmup": 0})
 
 
 def _restore(run: Prequential, folder: Path) -> None:
@@ -85,7 +83,7 @@ def _restore(run: Prequential, folder: Path) -> None:
     if state is None:
         raise _needed(folder, "no state.safetensors")
     run.restore(state.arrays)
-    run.clock = Clock()
+    run.tracks.of(None).clock = Clock()
 
 
 def _needed(folder: Path, got: str) -> UsageError:

@@ -16,22 +16,22 @@ import tidegate
 from tidegate._core.errors import CheckpointError, DataError, TidegateError
 from tidegate._core.records import Record
 from tidegate._core.settings import Settings
-from tidegate.cells import named
 from tidegate.cli._exit import discard_stdout
 from tidegate.cli._folder import STATE, RunFolder, about
 from tidegate.cli._interrupts import Interrupts, Stopped
+from tidegate.cli._models import prequential
 from tidegate.cli._options import (
     Options,
     folder_to_resume,
     options_resumed,
     require_consistent,
+    require_one_model,
 )
 from tidegate.cli._outputs import Outputs, places, resolved_format
 from tidegate.cli._place import Place, go_to
-from tidegate.cli._progress import progress
-from tidegate.cli._room import require_room
+from tidegate.cli._progress import Say, progress
 from tidegate.cli._source import open_source
-from tidegate.cli._summary import END, Summary, show, summarised
+from tidegate.cli._summary import END, Summary, about_run, show, summarised
 from tidegate.forecast import BareNetwork, Prequential
 from tidegate.forecast.tracing import NetworkTracer
 from tidegate.learn.checkpoint import Checkpoint
@@ -67,6 +67,7 @@ def predict(file: str | None, settings: Settings) -> int:
 
 def _asked(file: str | None, settings: Settings) -> tuple[Options, Checkpoint | None]:
     """The options, and the state to go on from where there is one."""
+    require_one_model(settings)
     resume, saved = folder_to_resume(settings), None
     if resume is None:
         return Options(file=file, **settings), None
@@ -84,14 +85,10 @@ def _begun(
     if folder is not None and saved is None:
         folder.refuse_state()
     paths = places(options, folder)
-    cell = named(options.cell, owner="--cell")
     bad_rows = BAD_ROWS[options.on_bad_row]()
     source = interrupts.await_(partial(open_source, options, bad_rows))
-    stream = source.stream
-    require_room(len(stream.columns), cell, options.units)
-    network = BareNetwork(len(stream.columns), cell, options.units, options.seed)
-    run = Prequential(network, source.name, bad_rows, source.warmup, source.time)
-    session = Session(options, run, stream, bad_rows, folder, interrupts, paths)
+    run = prequential(options, source, bad_rows)
+    session = Session(options, run, source.stream, bad_rows, folder, interrupts, paths)
     if folder is not None and saved is not None:
         folder.lock()
         session.go_on(saved)
@@ -174,19 +171,21 @@ class Session:
         step = self.run.steps
         with Outputs(self.options.format or "", self.paths, self.folder, step) as outputs:
             self._begin_trace(step)
-            with progress(self.run, self.paths):
-                how = self._follow(outputs)
+            with progress(self.run, self.paths) as say:
+                how = self._follow(outputs, say)
             self._save(outputs)
         return how
 
     def _begin_trace(self, step: int) -> None:
-        network = self.run.forecaster
-        if self.options.trace and self.folder is not None and isinstance(network, BareNetwork):
+        if not self.options.trace or self.folder is None:
+            return
+        network = self.run.model()
+        if isinstance(network, BareNetwork):
             self._tracer = NetworkTracer(network, self.folder.trace, step, self.options.seed)
 
-    def _follow(self, outputs: Outputs) -> tuple[str, DataError | None]:
+    def _follow(self, outputs: Outputs, say: Say) -> tuple[str, DataError | None]:
         try:
-            self._meet_rows(outputs)
+            self._meet_rows(outputs, say)
         except Stopped:
             pass
         except BrokenPipeError:
@@ -197,7 +196,7 @@ class Session:
         signum = self.interrupts.signum
         return (END if signum is None else signal.Signals(signum).name), None
 
-    def _meet_rows(self, outputs: Outputs) -> None:
+    def _meet_rows(self, outputs: Outputs, say: Say) -> None:
         """Row after row, until there is none or a signal came."""
         interrupts, come = self.interrupts, partial(next, self._rows, None)
         due = monotonic() + self.options.save_every
@@ -210,6 +209,8 @@ class Session:
             self._skipped = self.bad_rows.count
             if record is not None:
                 outputs.write(record)
+                if self.options.alarm and "alarm" in record.flags:
+                    say(f"Alarm, {self.run.alarms.newest[-1].words()}.")
             if self.folder is not None and monotonic() >= due:
                 self._save(outputs)
                 due = monotonic() + self.options.save_every
@@ -260,7 +261,8 @@ class Session:
         self._show(summary)
 
     def _summary(self, ended: str) -> Summary:
-        return summarised(self.run, self.bad_rows, self.stream.columns[0], ended)
+        own = about_run(self.options, self.stream.columns[0])
+        return summarised(self.run, self.bad_rows, own, ended)
 
     def _show(self, summary: Summary) -> None:
         show(summary, "" if self.folder is None else str(self.folder.path))

@@ -48,6 +48,7 @@ def open_source(options: Options, bad_rows: BadRows) -> Source:
         options.file,
         separator=options.separator,
         number=DECIMALS[options.decimal],
+        key=options.key,
     )
     if options.target is None:
         raise _target_needed(options.file, opened)
@@ -56,7 +57,10 @@ def open_source(options: Options, bad_rows: BadRows) -> Source:
 
 
 def _shipped(options: Options) -> Source:
-    asked = {"--target": options.target, "--time": options.time, "--input": options.input}
+    asked = {
+        "--target": options.target, "--time": options.time, "--input": options.input,
+        "--key": options.key,
+    }  # fmt: skip
     for name, value in asked.items():
         if value:
             got = f"{name} alone"

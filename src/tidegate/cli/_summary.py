@@ -8,10 +8,13 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from tidegate.cli._options import Options
 from tidegate.forecast import OURS, Prequential
+from tidegate.forecast.alarm_log import Raised
 from tidegate.streams import BadRows
 
-NAMED = 3  #: skipped rows named on the screen; summary.json names more
+NAMED = 3  #: skipped rows and alarms named on the screen; summary.json names more
+LEADS = (2, 3, 6, 12, 24, 48, 96, 168, 336, 720)  #: steps ahead shown, and the furthest
 ALIKE = 0.01  #: a share of the error below which two forecasts count as alike
 FEW = 100  #: scored rows below which figures are mostly chance
 MEANINGS = {
@@ -24,24 +27,30 @@ FLAGS = {
     "missing": "with a missing value",
     "clipped": "too far off to learn from in full",
     "gap": "after a gap in time",
-    "alarm": "while most of the memory could no longer change",
 }
+FORECASTER, NETWORK = "forecaster", "network"
 END = "end of stream"
 SIGNALS = ("SIGINT", "SIGTERM")
 STUCK = (
     "The network can no longer learn to remember: its cell cannot forget, or its gates no longer "
     "do. Try another one: --cell lstm."
 )
+STUCK_ROWS = "while most of the memory could no longer change"
 LEGEND = "skill: the share of its error that tidegate saves; 0 is no better, below 0 is worse"
 
 Summary = dict[str, Any]
 
 
-def summarised(run: Prequential, bad_rows: BadRows, target: str, ended: str) -> Summary:
+def about_run(options: Options, target: str) -> Summary:
+    """What a summary says of what was asked."""
+    model = NETWORK if options.bare else FORECASTER
+    return {"target": target, "model": model, "key": options.key}
+
+
+def summarised(run: Prequential, bad_rows: BadRows, own: Summary, ended: str) -> Summary:
     """The content of ``summary.json``: figures of ``run``, rows passed over, why it ended."""
     skipped = {"count": bad_rows.count, "first": [str(error) for error in bad_rows.named]}
-    own = {"source": run.source, "target": target, "ended": ended}
-    return own | run.summary() | {"skipped": skipped}
+    return {"source": run.source} | own | {"ended": ended} | run.summary() | {"skipped": skipped}
 
 
 def show(summary: Summary, folder: str) -> None:
@@ -51,10 +60,14 @@ def show(summary: Summary, folder: str) -> None:
     if summary["scored"]:
         console.print(_table(summary))
         console.print(f"{_scored(summary)}\n{LEGEND}\n")
-    console.print(f"{verdict(summary)}\n{counts(summary)}")
+    if summary["ahead"]:
+        console.print(_ahead(summary))
+    console.print(verdict(summary))
+    for line in (*intervals(summary), counts(summary), *streams(summary), *alarms(summary)):
+        console.print(line)
     for error in summary["skipped"]["first"][:NAMED]:
         console.print(f"  {error.partition('. Correct the row')[0]}")
-    if "alarm" in summary["flags"]:
+    if _stuck(summary):
         console.print(STUCK)
     if folder:
         console.print(f"Records and summary are in {folder}.")
@@ -94,16 +107,76 @@ def verdict(summary: Summary) -> str:
 def counts(summary: Summary) -> str:
     """Rows in all, what was flagged, what was passed over.
 
-    >>> counts({"steps": 9, "flags": {"missing": 2}, "skipped": {"count": 1}})
+    >>> about = {"model": "forecaster", "flags": {"missing": 2}, "skipped": {"count": 1}}
+    >>> counts({"steps": 9} | about)
     '9 rows predicted: 2 with a missing value. 1 row skipped, as it could not be read.'
     """
     flags, skipped = summary["flags"], summary["skipped"]["count"]
     parts = [f"{flags[flag]:,} {words}" for flag, words in FLAGS.items() if flag in flags]
+    if _stuck(summary):
+        parts.append(f"{flags['alarm']:,} {STUCK_ROWS}")
     text = f"{_rows(summary['steps'])} predicted" + (f": {', '.join(parts)}." if parts else ".")
     if not skipped:
         return text
     they = "it" if skipped == 1 else "they"
     return f"{text} {_rows(skipped)} skipped, as {they} could not be read."
+
+
+def intervals(summary: Summary) -> list[str]:
+    """How often the intervals held.
+
+    >>> intervals({"coverage": {"0.9": {"steps": 1_000, "held": 0.897, "width": 12.3}}})
+    ['90 % intervals held 89.7 % of 1,000 values; they are 12.3 wide on average.']
+    """
+    return [
+        f"{_percent(float(level))} intervals held {100 * found['held']:.1f} % of "
+        f"{found['steps']:,} values; they are {_amount(found['width'])} wide on average."
+        for level, found in summary["coverage"].items()
+    ]
+
+
+def alarms(summary: Summary) -> list[str]:
+    """How many alarms there were, and the last of them.
+
+    >>> raised = {"step": 7, "key": None, "time": None, "began": 6, "size": 3.0, "surprise": 5.2}
+    >>> about = {"model": "forecaster", "steps": 9}
+    >>> alarms(about | {"alarms": {"count": 1, "newest": [raised]}})[1]
+    '  row 7: level shifted by +3, 6 rows before; 5.2 standard deviations'
+    """
+    if summary["model"] != FORECASTER or not summary["steps"]:
+        return []
+    count, newest = summary["alarms"]["count"], summary["alarms"]["newest"][-NAMED:]
+    if not count:
+        return ["No alarm: the level of the stream did not shift beyond what is usual for it."]
+    last = f", the last {NAMED} of them" if count > NAMED else ""
+    said = f"{count:,} alarm{'s' if count > 1 else ''}{last}:"
+    return [said, *(f"  {Raised(**raised).words()}" for raised in newest)]
+
+
+def streams(summary: Summary) -> list[str]:
+    """How many streams there were, where a key tells them apart.
+
+    >>> streams({"key": "store", "keys": {"kept": 12, "forgotten": 0}})
+    ["12 streams, told apart by 'store'."]
+    """
+    if summary["key"] is None:
+        return []
+    kept, gone = summary["keys"]["kept"], summary["keys"]["forgotten"]
+    said = [f"{kept:,} stream{'s' if kept != 1 else ''}, told apart by {summary['key']!r}."]
+    if gone:
+        said.append(
+            f"{gone:,} times the stream that was silent longest was forgotten to make room for "
+            "another: --most-keys N keeps more, --light makes each small."
+        )
+    return said
+
+
+def _stuck(summary: Summary) -> bool:
+    return summary["model"] == NETWORK and "alarm" in summary["flags"]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.4g} %"
 
 
 def _rows(count: int) -> str:
@@ -134,6 +207,7 @@ def _title(summary: Summary) -> str:
 
 def _scored(summary: Summary) -> str:
     warmup = f", after a warm-up of {summary['warmup']:,}" if summary["warmup"] else ""
+    warmup += " of each stream" if warmup and summary["key"] is not None else ""
     return f"scored: {_rows(summary['scored'])}, the same for all{warmup}"
 
 
@@ -146,6 +220,23 @@ def _table(summary: Summary) -> Table:
         meaning = f" ({MEANINGS[name]})" if MEANINGS.get(name) else ""
         skill = summary["skill"].get(name)
         table.add_row(f"{name}{meaning}", _amount(error), "" if skill is None else share(skill))
+    return table
+
+
+def _ahead(summary: Summary) -> Table:
+    """Errors further ahead, at some of the leads and the furthest."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("rows ahead", justify="right")
+    for heading in ("mean absolute error", "persistence", "skill", "held by the interval"):
+        table.add_column(heading, justify="right")
+    furthest = summary["ahead"][-1]["ahead"]
+    for found in summary["ahead"]:
+        if found["ahead"] in LEADS or found["ahead"] == furthest:
+            ours, last, held = found["mae"], found["persistence"], found["held"]
+            table.add_row(
+                str(found["ahead"]), _amount(ours), _amount(last),
+                share(1 - ours / last) if last else "", "" if held is None else _percent(held),
+            )  # fmt: skip
     return table
 
 

@@ -15,13 +15,16 @@ EXAMPLES = """\b
 Examples:
   tidegate run
   tidegate run traffic.csv --target volume --time hour --out predictions.csv
-  tail -f sensor.csv | tidegate run - --target pressure --save sensor
+  tidegate run traffic.csv --target volume --time hour --horizon 24 --level 0.5 --level 0.9
+  tidegate run stores.csv --target sales --time day --key store --minimum 0
+  tail -f sensor.csv | tidegate run - --target pressure --alarm --save sensor
   tidegate run --resume sensor
 """
 
 METAVARS = {
     "save": "DIR", "resume": "DIR", "out": "FILE", "warmup": "ROWS", "save-every": "SECONDS",
-    "cell": "NAME", "separator": "CHARACTER",
+    "cell": "NAME", "separator": "CHARACTER", "horizon": "ROWS", "level": "SHARE",
+    "minimum": "VALUE", "zone": "NAME",
 }  # fmt: skip
 
 
@@ -35,11 +38,15 @@ def _flags(command: Callable[..., None]) -> Callable[..., None]:
 def _flag(option: Option) -> Callable[[Callable[..., None]], Callable[..., None]]:
     help = option.help
     if option.default not in (None, (), False):
-        help += f"  [default: {option.default}]"
+        help += f"  [default: {_shown(option.default)}]"
     if isinstance(option.kind, Switch):
         return click.option(f"--{option.name}/--no-{option.name}", default=None, help=help)
     several = isinstance(option.kind, Several)
     return click.option(option.flag, metavar=_metavar(option), multiple=several, help=help)
+
+
+def _shown(default: Any) -> str:
+    return " ".join(map(str, default)) if isinstance(default, tuple) else str(default)
 
 
 def _metavar(option: Option) -> str:
@@ -57,8 +64,9 @@ def run(ctx: click.Context, /, file: str | None, **flags: Any) -> None:
     """Predict each row of a stream before it comes, and learn from it.
 
     FILE is a .csv, .tsv or .parquet file, or - for standard input. Without it the stream is the
-    hourly traffic that comes with the package. One record a row goes to standard output; how far
-    off the predictions were, beside the simplest forecasts, to standard error.
+    hourly traffic that comes with the package. One record a row goes to standard output: the
+    prediction, its interval, what came. How far off the predictions were, beside the simplest
+    forecasts, and which alarms were raised goes to standard error.
 
     Options may also stand in tidegate.toml or in the environment, as TIDEGATE_UNITS=16;
     `tidegate config` shows which are in force.

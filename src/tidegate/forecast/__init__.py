@@ -8,6 +8,7 @@ from tidegate.forecast.clock import Clock
 from tidegate.forecast.forecaster import Forecaster
 from tidegate.forecast.intervals import Conformal
 from tidegate.forecast.keyed import KeyedForecasters
+from tidegate.forecast.models import ForecasterModel, Model
 from tidegate.forecast.periods import PeriodFinder
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.forecast.prequential import OURS, Prequential
@@ -21,7 +22,9 @@ __all__ = [
     "Clock",
     "Conformal",
     "Forecaster",
+    "ForecasterModel",
     "KeyedForecasters",
+    "Model",
     "Outcome",
     "PeriodFinder",
     "Persistence",

@@ -12,6 +12,7 @@ from tidegate._core.errors import DivergedError
 from tidegate.cells import Cell
 from tidegate.forecast.parts import Arrays, Floats, Part
 from tidegate.forecast.past import Past
+from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.forecast.spread import Level, Spread
 from tidegate.forecast.watch import MemoryWatch
 from tidegate.learn import Adam, Harmonic, Huber, Learner, Network
@@ -80,6 +81,8 @@ class BareNetwork(Part):
     """
 
     learned = ("recent", "seasons", "level", "spread", "asked", "now", "scale", "said", "watch")
+    levels: tuple[float, ...] = ()
+    experts: tuple[str, ...] = ()
 
     def __init__(self, columns: int, cell: Cell | str, units: int, seed: int) -> None:
         self.recent = Past(longest=3)
@@ -111,6 +114,18 @@ class BareNetwork(Part):
     def forecast(self) -> float:
         """The coming value of the target, in its units; NaN before any value was seen."""
         return self.said
+
+    def predict(self, time: float | None = None) -> Prediction:
+        """The coming value, whenever it comes."""
+        return Prediction(self.said)
+
+    def learn(self, values: Floats, time: float | None = None) -> Outcome:
+        """The row that has come, as :meth:`observe` takes it."""
+        return Outcome(self.observe(values))
+
+    def path(self) -> list[Prediction]:
+        """The coming value alone."""
+        return [Prediction(self.said)]
 
     def observe(self, values: Floats) -> tuple[str, ...]:
         """The row that has come: learn from it, and forecast the next.

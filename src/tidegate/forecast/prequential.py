@@ -1,77 +1,83 @@
-"""A run over a stream: predict a row, meet it, learn from it; one record for each."""
+"""A run over rows: predict a row, meet it, learn from it; one record for each."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isfinite
-from typing import Any, Protocol
+from datetime import tzinfo
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tidegate._core.errors import DataError
-from tidegate._core.records import Forecast, Record
-from tidegate.forecast.clock import Clock
+from tidegate._core.records import Record
+from tidegate.forecast.alarm_log import AlarmLog, Raised
+from tidegate.forecast.by_key import ByKey, inner
+from tidegate.forecast.coverage import Coverage
+from tidegate.forecast.leads import LeadScores
+from tidegate.forecast.models import Model
 from tidegate.forecast.parts import Arrays
+from tidegate.forecast.prediction import Outcome, Prediction
+from tidegate.forecast.recording import record_of
 from tidegate.forecast.scores import Scores
-from tidegate.forecast.simple import Ago, Persistence, Simple
+from tidegate.forecast.track import Track
 from tidegate.streams import BadRows, Row, bad_cell
 
-__all__ = ["OURS", "Forecaster", "Prequential"]
+__all__ = ["OURS", "Prequential"]
 
 OURS = "tidegate"
-DEFAULT_WARMUP = 200  #: steps not scored where no period is known
-WARMUP_PERIODS = 2  #: of the longest period, where one is known
-LONGEST_WARMUP = 2_000
-
-
-class Forecaster(Protocol):
-    """Predicts the coming value of a target, and learns from every row that comes."""
-
-    def know(self, periods: dict[str, int]) -> None: ...
-
-    def forecast(self) -> float: ...
-
-    def observe(self, values: NDArray[np.float64]) -> tuple[str, ...]: ...
-
-    def state(self) -> Arrays: ...
-
-    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None: ...
+MOST_KEYS = 1_000
 
 
 @dataclass
 class Prequential:
     """Predict, then learn, row after row, beside the simple forecasts on the same steps.
 
+    Rows with keys belong to several streams, each with a model, a clock and simple forecasts of
+    its own; scores are those of all together.
+
     Attributes:
-        forecaster: what predicts.
-        source: the stream's name in messages.
+        make: what makes the model of a stream.
+        source: the name of the rows' source in messages.
         bad_rows: what becomes of rows whose time goes backwards or cannot be read.
-        warmup: steps not scored; by default two of the longest period the clock makes known,
-            but not above 2,000, and 200 where none is known.
+        warmup: first rows of a stream that are not scored; by default :class:`Track` decides.
         time: the name of the column that dates a row.
+        zone: in which times without one are meant.
+        levels: coverages of the models' intervals.
+        horizon: rows ahead that the models forecast.
+        most: streams that are kept; of more, the one that was silent longest is forgotten.
 
     >>> from tidegate.forecast import BareNetwork
     >>> from tidegate.streams import StopAtBadRow
-    >>> run = Prequential(BareNetwork(1, "lstm", 8, seed=0), "demo", StopAtBadRow())
+    >>> run = Prequential(lambda: BareNetwork(1, "lstm", 8, seed=0), "demo", StopAtBadRow())
     >>> records = [run.step(Row(n, None, np.array([n % 3.0]))) for n in range(1, 6)]
     >>> records[1].actual, records[1].prediction
     (2.0, 1.0)
     """
 
-    forecaster: Forecaster
+    make: Callable[[], Model]
     source: str
     bad_rows: BadRows
     warmup: int | None = None
     time: str = "time"
+    zone: tzinfo | None = None
+    levels: tuple[float, ...] = ()
+    horizon: int = 1
+    most: int = MOST_KEYS
 
     def __post_init__(self) -> None:
-        self.steps = 0
-        self.clock = Clock()
-        self.scores = Scores(DEFAULT_WARMUP if self.warmup is None else self.warmup)
+        self.steps, self.warming = 0, True
+        self.scores = Scores(warmup=0)
+        self.alarms = AlarmLog()
         self.flagged: dict[str, int] = {}
-        self._simple: dict[str, Simple] = {"persistence": Persistence()}
+        self.tracks = ByKey(self._track, self.most)
+        self.coverage = Coverage(self.levels)
+        self.leads = LeadScores(self.horizon)
+
+    def model(self, key: str | None = None) -> Model:
+        """What predicts the stream ``key``."""
+        return self.tracks.of(key).model
 
     def step(self, row: Row) -> Record | None:
         """The record of the row that has come; None where it is passed over.
@@ -79,37 +85,33 @@ class Prequential:
         Raises:
             DataError: its time cannot be read or goes backwards, and bad rows stop the run.
         """
+        track = self.tracks.of(row.key)
         try:
-            event = self._dated(row)
+            event = self._dated(track, row)
         except DataError as error:
             self.bad_rows(error)
             return None
-        if event == "step":
-            self._know(self.clock.periods())
-        forecaster = self.forecaster
-        actual, prediction = float(row.values[0]), forecaster.forecast()
-        self._score(actual, prediction)
-        learned = forecaster.observe(row.values)
+        model, seconds, actual = track.model, track.clock.seconds, float(row.values[0])
+        said = model.predict(seconds)
+        simple = track.simple_forecasts()
+        outcome = model.learn(row.values, seconds)
+        track.observe(actual)
         self.steps += 1
-        return Record(
-            step=self.steps,
-            time=row.time,
-            prediction=_or_none(prediction),
-            actual=_or_none(actual),
-            error=_or_none(actual - prediction),
-            flags=self._flags(event, learned),
-            next=Forecast(time=self.clock.next_time(), prediction=_or_none(forecaster.forecast())),
-        )
+        flags = self._flags(track, event, outcome)
+        if "gap" in flags:
+            track.paths.drop()
+        self._score(track, actual, said, simple)
+        self._raise(row, outcome)
+        ahead = model.path()
+        track.paths.say(ahead, track.last)
+        return record_of(self.steps, row, track, said, outcome.score, flags, ahead)
 
     def state(self) -> Arrays:
         """All that was learned and counted, as flat arrays; the rows that are bad are not ours."""
-        parts: dict[str, Any] = {
-            "clock": self.clock, "scores": self.scores, "forecaster": self.forecaster
-        } | {f"simple.{name}": simple for name, simple in self._simple.items()}  # fmt: skip
         found: Arrays = {"steps": np.array(self.steps)}
         found |= {f"flagged.{flag}": np.array(count) for flag, count in self.flagged.items()}
-        for name, part in parts.items():
-            found |= {f"{name}.{inner}": array for inner, array in part.state().items()}
+        for name, part in self._parts().items():
+            found |= {f"{name}.{key}": array for key, array in part.state().items()}
         return found
 
     def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
@@ -119,33 +121,48 @@ class Prequential:
             UsageError: it is that of another run.
         """
         self.steps = int(state["steps"])
-        self.clock.restore(_inner(state, "clock"))
-        if self.clock.step is not None:
-            self._know(self.clock.periods())
-        self.flagged = {flag: int(count) for flag, count in _inner(state, "flagged").items()}
-        self.scores.restore(_inner(state, "scores"))
-        for name, simple in self._simple.items():
-            simple.restore(_inner(state, f"simple.{name}"))
-        self.forecaster.restore(_inner(state, "forecaster"))
+        self.flagged = {flag: int(count) for flag, count in inner(state, "flagged").items()}
+        for name, part in self._parts().items():
+            part.restore(inner(state, name))
 
     def summary(self) -> dict[str, Any]:
         """Errors of all methods on the same steps, skill, counts; what ``summary.json`` holds.
 
         A period is left out while less than half of the steps so far could be forecast by it.
         """
-        simple = [n for n, one in self._simple.items() if 2 * one.period <= max(self.steps, 2)]
+        track = self._furthest()
+        most = max(track.steps, 2)
+        simple = [name for name, one in track.simple.items() if 2 * one.period <= most]
         return {
             "steps": self.steps,
             "scored": self.scores.steps,
-            "warmup": self.scores.warmup,
+            "warmup": track.warmup,
             "mae": {name: self.scores.mean(name) for name in (OURS, *simple)},
             "skill": {name: self.scores.skill(OURS, over=name) for name in simple},
+            "coverage": self.coverage.summary(),
+            "ahead": self.leads.summary()[1:],
             "flags": dict(sorted(self.flagged.items())),
+            "alarms": self.alarms.summary(),
+            "keys": {"kept": len(self.tracks), "forgotten": self.tracks.gone},
         }
 
-    def _dated(self, row: Row) -> str | None:
+    def _track(self) -> Track:
+        return Track(self.make, self.horizon, self.warmup, self.zone)
+
+    def _parts(self) -> dict[str, Any]:
+        return {
+            "scores": self.scores, "coverage": self.coverage, "leads": self.leads,
+            "alarms": self.alarms, "tracks": self.tracks,
+        }  # fmt: skip
+
+    def _furthest(self) -> Track:
+        """The stream that has come furthest."""
+        tracks = self.tracks.parts()
+        return max(tracks, key=lambda track: track.steps, default=None) or self._track()
+
+    def _dated(self, track: Track, row: Row) -> str | None:
         try:
-            event = self.clock.observe(row.time)
+            event = track.date(row.time)
         except DataError as error:
             raise self._bad_time(row, error.expected) from None
         if event == "late":
@@ -155,30 +172,24 @@ class Prequential:
     def _bad_time(self, row: Row, expected: str) -> DataError:
         return bad_cell(self.source, row.number, self.time, expected, str(row.time))
 
-    def _know(self, periods: dict[str, int]) -> None:
-        self.forecaster.know(periods)
-        self._simple |= {name: Ago(period) for name, period in periods.items()}
-        if self.warmup is None and periods:
-            self.scores.warmup = min(WARMUP_PERIODS * max(periods.values()), LONGEST_WARMUP)
+    def _score(
+        self, track: Track, actual: float, said: Prediction, simple: dict[str, float]
+    ) -> None:
+        self.warming = track.warming
+        self.scores.add(actual, {OURS: said.value, **simple}, self.warming)
+        if not self.warming:
+            self.coverage.add(actual, said.intervals)
+            self.leads.add(actual, track.paths.waiting())
 
-    def _score(self, actual: float, prediction: float) -> None:
-        guesses = {name: simple.forecast() for name, simple in self._simple.items()}
-        self.scores.add(actual, {OURS: prediction, **guesses})
-        for simple in self._simple.values():
-            simple.observe(actual)
-
-    def _flags(self, event: str | None, learned: tuple[str, ...]) -> tuple[str, ...]:
-        warming = ("warmup",) if self.steps <= self.scores.warmup else ()
-        flags = warming + learned + (("gap",) if event == "gap" else ())
+    def _flags(self, track: Track, event: str | None, outcome: Outcome) -> tuple[str, ...]:
+        gap = ("gap",) * (event == "gap" and not track.model.experts)
+        flags = ("warmup",) * track.warming + outcome.flags + gap
         for flag in flags:
             self.flagged[flag] = self.flagged.get(flag, 0) + 1
         return flags
 
-
-def _or_none(value: float) -> float | None:
-    return value if isfinite(value) else None
-
-
-def _inner(state: Mapping[str, NDArray[np.generic]], name: str) -> Arrays:
-    start = f"{name}."
-    return {key.removeprefix(start): state[key] for key in state if key.startswith(start)}
+    def _raise(self, row: Row, outcome: Outcome) -> None:
+        if outcome.shift is not None:
+            shift = outcome.shift
+            began, size, surprise = shift.steps - 1, shift.size, shift.surprise
+            self.alarms.add(Raised(self.steps, row.key, row.time, began, size, surprise))

@@ -38,8 +38,15 @@ class Scores(Part):
         self._sums: dict[str, float] = {}
         self._rolling: dict[str, float] = {}
 
-    def add(self, actual: float, forecasts: Mapping[str, float]) -> None:
-        """One step: the value that came, and what each method had said; missing values pass."""
+    def add(self, actual: float, forecasts: Mapping[str, float], warming: bool = False) -> None:
+        """One step: the value that came, and what each method had said; missing values pass.
+
+        Args:
+            actual: the value.
+            forecasts: by the names of the methods.
+            warming: whether the step counts for the rolling errors alone, as of a stream that
+                has only begun.
+        """
         self._seen += 1
         errors = {name: abs(actual - guess) for name, guess in forecasts.items()}
         if not all(map(isfinite, errors.values())):
@@ -48,7 +55,7 @@ class Scores(Part):
         for name, error in errors.items():
             before = rolling.get(name, error)
             rolling[name] = before + (error - before) / ROLLING
-        if self._seen > self.warmup:
+        if self._seen > self.warmup and not warming:
             self.steps += 1
             for name, error in errors.items():
                 sums[name] = sums.get(name, 0.0) + error

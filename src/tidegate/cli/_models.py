@@ -1,0 +1,60 @@
+"""What predicts the streams of a run, from its options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tidegate.cells import named
+from tidegate.cli._options import CELL, UNITS, Options
+from tidegate.cli._room import require_room
+from tidegate.cli._source import Source
+from tidegate.forecast import BareNetwork, Forecaster, ForecasterModel, Model, Prequential
+from tidegate.forecast.instants import zone_of
+from tidegate.streams import BadRows
+
+__all__ = ["prequential"]
+
+NETWORK_UNITS = 32  #: of every network of a forecaster
+
+
+def prequential(options: Options, source: Source, bad_rows: BadRows) -> Prequential:
+    """The run over the rows of ``source``, which has learned nothing yet.
+
+    Raises:
+        UsageError: there is no such cell, level or time zone, or no room for so many units.
+    """
+    columns = len(source.stream.columns)
+    return Prequential(
+        _network(options, columns) if options.bare else _forecaster(options, columns),
+        source.name,
+        bad_rows,
+        source.warmup,
+        source.time,
+        zone_of(options.zone),
+        () if options.bare else options.level,
+        options.horizon,
+        options.most_keys,
+    )
+
+
+def _network(options: Options, columns: int) -> Callable[[], Model]:
+    cell, units = named(options.cell or CELL, owner="--cell"), options.units or UNITS
+    require_room(columns, cell, units)
+    return lambda: BareNetwork(columns, cell, units, options.seed)
+
+
+def _forecaster(options: Options, columns: int) -> Callable[[], Model]:
+    def made() -> Model:
+        forecaster = Forecaster(
+            inputs=columns - 1,
+            levels=options.level,
+            horizon=options.horizon,
+            minimum=options.minimum,
+            zone=options.zone,
+            units=0 if options.light else NETWORK_UNITS,
+            seed=options.seed,
+        )
+        return ForecasterModel(forecaster, options.horizon)
+
+    made()  # what cannot be is refused before the first row
+    return made

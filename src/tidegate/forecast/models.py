@@ -1,0 +1,97 @@
+"""What predicts one stream of a run: a forecaster, or a bare network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import nan
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidegate.forecast.forecaster import Forecaster
+from tidegate.forecast.parts import Arrays, Floats
+from tidegate.forecast.prediction import Outcome, Prediction
+
+__all__ = ["ForecasterModel", "Model"]
+
+
+class Model(Protocol):
+    """Predicts the coming row of one stream, and learns from every row that comes.
+
+    Attributes:
+        levels: coverages of its intervals, the first the one that is shown.
+        experts: names of what it mixes.
+
+    >>> model: Model = ForecasterModel(Forecaster(units=0, levels=(0.5, 0.9)))
+    >>> model.levels, model.experts[-1]
+    ((0.5, 0.9), 'persistence')
+    """
+
+    levels: tuple[float, ...]
+    experts: tuple[str, ...]
+
+    def know(self, periods: Mapping[str, int]) -> None:
+        """Periods, in rows, that the clock makes known."""
+
+    def predict(self, time: float | None) -> Prediction:
+        """Of the row that comes, whose time is known and whose value is not."""
+
+    def learn(self, values: Floats, time: float | None) -> Outcome:
+        """The row that came, the target first; NaN where a value is missing."""
+
+    def path(self) -> list[Prediction]:
+        """Of the rows after it, the next one first."""
+
+    def state(self) -> Arrays: ...
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None: ...
+
+
+class ForecasterModel:
+    """A :class:`Forecaster` as a run uses it.
+
+    Args:
+        forecaster: that predicts.
+        horizon: rows ahead of every path.
+
+    >>> model = ForecasterModel(Forecaster(units=0), horizon=2)
+    >>> outcome = model.learn(np.array([5.0]), None)
+    >>> [said.value for said in model.path()]
+    [5.0, 5.0]
+    """
+
+    def __init__(self, forecaster: Forecaster, horizon: int = 1) -> None:
+        self.forecaster, self._horizon = forecaster, horizon
+        self.levels = tuple(forecaster.settings["levels"])
+        self.experts = forecaster.core.names
+        self._after_gap = False
+
+    def know(self, periods: Mapping[str, int]) -> None:
+        """The forecaster finds them itself."""
+
+    def predict(self, time: float | None) -> Prediction:
+        """Of the row that comes; steps that are missing before it are gone through."""
+        self._after_gap = self.forecaster.reach(time)
+        return self.forecaster.predict(time)
+
+    def learn(self, values: Floats, time: float | None) -> Outcome:
+        """The row that came, after :meth:`predict`; its score is NaN while nothing is known."""
+        value, *inputs = values.tolist()
+        outcome = self.forecaster.learn(value, inputs, time)
+        gap = ("gap",) * (self._after_gap and "gap" not in outcome.flags)
+        score = nan if outcome.score is None else outcome.score
+        return replace(outcome, flags=outcome.flags + gap, score=score)
+
+    def path(self) -> list[Prediction]:
+        """As far as the horizon."""
+        if self._horizon > 1:
+            return self.forecaster.forecast(self._horizon)
+        return [self.forecaster.predict()]
+
+    def state(self) -> Arrays:
+        return self.forecaster.state()
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
+        self.forecaster.restore(state)
