@@ -13,7 +13,7 @@ from tidegate.layers.direction import Run, Task
 from tidegate.layers.layout import Layout
 from tidegate.layers.noise import Noise
 
-__all__ = ["execute"]
+__all__ = ["execute", "kernels_apply", "on_kernel_ground"]
 
 
 def execute(layout: Layout, parameters: Mapping[str, Tensor], task: Task, noise: Noise) -> Run:
@@ -36,16 +36,21 @@ def _kernel_applies(
     else:
         fits = not _transformed() and (task.lengths is None or int(task.lengths.min()) > 0)
     tensors = (task.x, *parameters.values(), *(task.state or ()))
-    return fits and task.x.shape[1] > 0 and _on_kernel_ground(tensors)
+    return fits and task.x.shape[1] > 0 and on_kernel_ground(tensors)
 
 
-def _on_kernel_ground(tensors: tuple[Tensor, ...]) -> bool:
+def kernels_apply() -> bool:
+    """Whether anything may run by kernels now; not to be asked while torch compiles."""
+    return not (_transformed() or reference())
+
+
+def on_kernel_ground(tensors: tuple[Tensor, ...]) -> bool:
     """One dtype that kernels have, on the CPU, in plain memory."""
     dtype = tensors[0].dtype
     if dtype is not torch.float32 and dtype is not torch.float64:
         return False
     strided = torch.strided
-    return all(t.is_cpu and t.dtype is dtype and t.layout is strided for t in tensors)
+    return all([t.is_cpu and t.dtype is dtype and t.layout is strided for t in tensors])
 
 
 def _transformed() -> bool:

@@ -1,142 +1,153 @@
 """Kernels on the memory of tensors themselves, for runs without resets and lengths.
 
-Machine code trusts the sizes it is told, so :func:`layout_of` refuses what does not fit.
+Everything that is the same at every run of one size is made once, for at small sizes the Python
+around a run takes longer than the run. Machine code trusts the sizes it is told, so what does not
+fit is refused here.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from tidegate.cells.base import Cell
-from tidegate.kernels.batch import Weights
 from tidegate.kernels.batch import call as batch_call
-from tidegate.kernels.batch.layout import Layout
-from tidegate.layers.call import Call, Tensors
+from tidegate.layers.graph import Errors, Results, Start
+from tidegate.layers.layout import Layout
+from tidegate.layers.packing import Given, address
+from tidegate.layers.recording import Left, by_name
 
-__all__ = ["backward_in_place", "forward_in_place", "layout_of"]
+__all__ = ["Shape", "Sized", "sized"]
 
 _DTYPES = {torch.float32: np.dtype(np.float32), torch.float64: np.dtype(np.float64)}
 _ALWAYS_MAPPED = 2**25
-
-
-def layout_of(call: Call, tensors: Tensors) -> Layout | None:
-    """The sizes and the code of a run; nothing if it has masks or sizes that do not fit."""
-    if call.reset is not None or call.lengths is not None:
-        return None
-    given = tuple([tensor.shape for tensor in tensors])
-    return _layout(call.cell, tensors[0].dtype, call.reverse, given)
+_LINE = 16
+"""Numbers that begin a cache line of their own, in either precision."""
+Shape = tuple[int, ...]
 
 
 @lru_cache(maxsize=256)
-def _layout(
-    cell: Cell, dtype: torch.dtype, reverse: bool, given: tuple[tuple[int, ...], ...]
-) -> Layout | None:
-    shape, units = given[0], given[4][1]
-    if not _fits(cell, shape, units, given):
-        return None
-    return batch_call.layout(cell, _DTYPES[dtype], tuple(shape), units, reverse)
+def sized(layout: Layout, dtype: torch.dtype, shape: Shape, reverse: bool) -> Sized:
+    """The runs of one size: x (T, B, I), none of them 0."""
+    return Sized(layout, dtype, shape, reverse)
 
 
-def _fits(
-    cell: Cell, shape: tuple[int, ...], units: int, given: tuple[tuple[int, ...], ...]
-) -> bool:
-    """Whether tensors have the shapes that follow from x (T, B, I) and the units.
+class Sized:
+    """One direction of a layer for inputs of one size.
 
-    >>> from tidegate.cells import RNN
-    >>> right = ((7, 2, 3), (5, 3), (5, 5), (5,), (0, 5), (1, 2, 5), (0, 2, 5))
-    >>> _fits(RNN(), (7, 2, 3), 5, right), _fits(RNN(), (7, 2, 4), 5, right)
-    (True, False)
+    Memories, values for the way back and what only a trace shows lie in one piece of memory, the
+    *rest*, cut where the first thing ends that a run does without.
     """
-    steps, rows, inputs = shape
-    if not (steps and rows):
-        return False
-    own = sum(name not in cell.hidden for name in cell.memory)
-    weights = Weights.shapes(cell, inputs, units).values()
-    states = ((len(cell.hidden), rows, units), (own, rows, units))
-    return given == (shape, *weights, *states)
+
+    def __init__(self, layout: Layout, dtype: torch.dtype, shape: Shape, reverse: bool) -> None:
+        run = batch_call.layout(layout.cell, _DTYPES[dtype], shape, layout.units, reverse)
+        self._run, self._itemsize = run, dtype.itemsize
+        self._state, self._state_numbers = run.state, math.prod(run.state)
+        self._after = slice(-1) if reverse else slice(1, None)
+        self._saved_at = -(-math.prod(run.memory) // _LINE) * _LINE
+        self._shown_at = self._saved_at + -(-math.prod(run.saved) // _LINE) * _LINE
+        self._end = self._shown_at + math.prod(run.shown)
+        self._last = [run.hiddens, run.kept] if run.kept[0] else [run.hiddens]
+
+    def fits(self, start: Start) -> bool:
+        """Whether a given state has the shapes that runs begin with."""
+        shapes = [None if value is None else value.shape for value in start]
+        return shapes == [self._run.hiddens, self._run.kept]
+
+    def forward(
+        self,
+        x: Tensor,
+        given: Given,
+        start: Start,
+        saving: bool,
+        trace: bool,
+    ) -> tuple[Results, tuple[Tensor, Tensor]]:
+        """Run from ``start``, or from where the cell itself starts; all contiguous.
+
+        Returns:
+            what it gives; state and rest, which the way back and a trace need.
+        """
+        keep = saving or trace
+        numbers = self._end if trace else self._shown_at if keep else self._saved_at
+        state = _empty(x, self._state, self._state_numbers)
+        rest = _empty(x, (numbers,), numbers)
+        last = [x.new_empty(*shape) for shape in self._last]
+        by_input, by_hidden, bias, second_bias, unit = given.addresses()
+        at = rest.data_ptr()
+        batch_call.forward_at(
+            self._run, x.data_ptr(), (by_input, by_hidden, bias, unit),
+            address(start[0]), address(start[1]), state.data_ptr(), at,
+            at + self._saved_at * self._itemsize if keep else 0,
+            at + self._shown_at * self._itemsize if trace else 0,
+            last[0].data_ptr(), last[1].data_ptr() if len(last) > 1 else 0,
+            second_bias=second_bias, threads=torch.get_num_threads(),
+        )  # fmt: skip
+        return (state[self._after], *last), (state, rest)
+
+    def backward(
+        self,
+        x: Tensor,
+        given: Given,
+        kept: Sequence[Tensor],
+        errors: Errors,
+        into: Given,
+        needs: tuple[bool, bool],
+    ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        """d loss / d x, hidden0 and memory0, and that by weights written over ``into``.
+
+        Args:
+            errors: d loss / d each result of the run, nothing for 0.
+            needs: whether the error on x, and those on the start, are wanted.
+        """
+        state, rest = kept
+        whole = [error if error is None else error.contiguous() for error in errors]
+        d_hidden, d_last_hidden, d_last_memory = [*whole, None][:3]
+        if d_hidden is None:
+            d_hidden = x.new_zeros(len(x), *self._state[1:])
+        d_x = torch.empty_like(x) if needs[0] else None
+        d_hidden0 = x.new_empty(*self._run.hiddens) if needs[1] else None
+        d_memory0 = x.new_empty(*self._run.kept) if needs[1] else None
+        by_input, by_hidden, _, _, unit = given.addresses()
+        d_input, d_by_hidden, d_bias, _, d_unit = into.addresses()
+        at = rest.data_ptr()
+        batch_call.backward_at(
+            self._run, x.data_ptr(), (by_input, by_hidden, 0, unit), state.data_ptr(), at,
+            at + self._saved_at * self._itemsize, d_hidden.data_ptr(),
+            address(d_last_hidden), address(d_last_memory), address(d_x),
+            (d_input, d_by_hidden, d_bias, d_unit), address(d_hidden0), address(d_memory0),
+            threads=torch.get_num_threads(),
+        )  # fmt: skip
+        return d_x, d_hidden0, d_memory0
+
+    def left(self, kept: Sequence[Tensor]) -> Left:
+        """What a traced run left, every step of it by name."""
+        run, (state, rest) = self._run, kept
+        memory = self._part(rest, 0, run.memory)
+        places = (
+            self._part(rest, self._saved_at, run.saved),
+            self._part(rest, self._shown_at, run.shown),
+        )
+        gates, slots = (
+            {name: places[which][:, :, n] for name, which, n in named}
+            for named in run.engine.plan.traced
+        )
+        memories = by_name(run.engine.plan.kept, memory[self._after], run.size.units)
+        return Left(state, memory, gates, slots, memories)
+
+    def _part(self, rest: Tensor, start: int, shape: Shape) -> Tensor:
+        return rest[start : start + math.prod(shape)].view(shape)
 
 
-def forward_in_place(
-    layout: Layout, call: Call, tensors: Tensors
-) -> tuple[Tensors, Tensors, Callable[[], dict[str, Tensor]]]:
-    """Outputs, what the way back needs, and the trace; as for ``compiled.forward``."""
-    x, *weights, hidden0, memory0 = tensors
-    state, memory = _empty(x, layout.state), _empty(x, layout.memory)
-    last_hidden, last_memory = torch.empty_like(hidden0), torch.empty_like(memory0)
-    saved = _empty(x, layout.saved) if call.saving else None
-    shown = _empty(x, layout.shown) if call.trace else None
-    batch_call.forward_at(
-        layout, x.data_ptr(), _addresses(weights), hidden0.data_ptr(), memory0.data_ptr(),
-        state.data_ptr(), memory.data_ptr(), _address(saved), _address(shown),
-        last_hidden.data_ptr(), last_memory.data_ptr(), threads=torch.get_num_threads(),
-    )  # fmt: skip
-    kept = () if saved is None else (state, memory, saved)
-    after = slice(-1) if call.reverse else slice(1, None)
-    traced = partial(_traced, layout, kept, shown, after)
-    return (state[after], last_hidden, last_memory), kept, traced
-
-
-def _traced(layout: Layout, kept: Tensors, shown: Tensor | None, after: slice) -> dict[str, Tensor]:
-    """Gates, slots and kept memories (T, B, H), each a view of where the run left it."""
-    if shown is None:
-        return {}
-    plan, (_, memory, saved) = layout.engine.plan, kept
-    found = {
-        f"{kind}.{name}": (saved, shown)[which][:, :, n]
-        for kind, places in zip(("gate", "slot"), plan.traced, strict=True)
-        for name, which, n in places
-    }
-    units, blocks = layout.size.units, memory[after]
-    for n, name in enumerate(plan.kept):
-        found[f"memory.{name}"] = blocks[:, :, n * units : (n + 1) * units]
-    return found
-
-
-def backward_in_place(
-    layout: Layout,
-    tensors: Tensors,
-    saved: Tensors,
-    errors: Sequence[Tensor | None],
-    needs_x: bool,
-) -> list[Tensor | None]:
-    """d loss / d each of ``tensors``; as for ``compiled.backward``."""
-    x, *weights, _, _ = tensors
-    state, memory, values = saved
-    d_hidden, d_last_hidden, d_last_memory = (e if e is None else e.contiguous() for e in errors)
-    if d_hidden is None:
-        d_hidden = x.new_zeros(len(x), *layout.state[1:])
-    found = [_empty(x, tensor.shape) for tensor in tensors]
-    d_x, *d_weights, d_hidden0, d_memory0 = found
-    batch_call.backward_at(
-        layout, x.data_ptr(), _addresses(weights), state.data_ptr(), memory.data_ptr(),
-        values.data_ptr(), d_hidden.data_ptr(), _address(d_last_hidden), _address(d_last_memory),
-        d_x.data_ptr() if needs_x else 0, _addresses(d_weights), d_hidden0.data_ptr(),
-        d_memory0.data_ptr(), threads=torch.get_num_threads(),
-    )  # fmt: skip
-    return [d_x if needs_x else None, *d_weights, d_hidden0, d_memory0]
-
-
-def _empty(like: Tensor, shape: tuple[int, ...]) -> Tensor:
+def _empty(like: Tensor, shape: Shape, numbers: int) -> Tensor:
     """Memory for a result.
 
     Beyond 32 MiB the C library never uses memory again, and the first touch of every small page
     costs more than the run; NumPy asks for huge ones.
     """
-    if math.prod(shape) * like.element_size() < _ALWAYS_MAPPED:
+    if numbers * like.itemsize < _ALWAYS_MAPPED:
         return like.new_empty(*shape)
     return torch.from_numpy(np.empty(shape, _DTYPES[like.dtype]))
-
-
-def _addresses(weights: Sequence[Tensor]) -> tuple[int, int, int, int]:
-    by_input, by_hidden, bias, unit = weights
-    return by_input.data_ptr(), by_hidden.data_ptr(), bias.data_ptr(), unit.data_ptr()
-
-
-def _address(tensor: Tensor | None) -> int:
-    return 0 if tensor is None else tensor.data_ptr()

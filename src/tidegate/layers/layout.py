@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -85,6 +85,9 @@ class Layout:
         for name in ("state", "_zones", "_bias_rows", "_bias_back", "_starts"):
             getattr(self, name)
 
+    def __hash__(self) -> int:
+        return hash((self.key, self.inputs, self.units, self.projection))
+
     @property
     def outputs(self) -> int:
         """Hidden values that the layer above sees."""
@@ -157,21 +160,40 @@ class Layout:
         return DirectionWeights(
             input=like,
             hidden=given["weight_hh"] if "weight_hh" in given else like.new_empty(0, self.outputs),
-            bias=self._bias(given, like),
+            bias=self.bias(given),
             unit=torch.stack(unit) if unit else like.new_empty(0, self.units),
             project=given.get("weight_hr"),
         )
 
-    def by_parameter(self, names: Sequence[str], errors: Sequence[Tensor]) -> list[Tensor]:
-        """Errors on parameters by name, from those on input, hidden, bias and unit weights."""
-        by_input, by_hidden, bias, unit = errors
+    def by_parameter(
+        self,
+        names: Sequence[str],
+        by_input: Tensor,
+        by_hidden: Tensor | None,
+        bias: Tensor | None,
+        units: Sequence[Tensor],
+    ) -> list[Any]:
+        """Errors on parameters by name, from those on weights, the units' own one by one."""
         found = {"weight_ih": by_input, "weight_hh": by_hidden}
         for zone, blocks in self._bias_back.items():
-            if zone in names:
+            if zone in names and bias is not None:
                 found[zone] = bias if blocks is None else torch.cat([bias[b] for b in blocks])
-        if self.cell.parameters:
-            found |= zip(self.cell.parameters, unit.unbind(), strict=True)
+        found |= zip(self.cell.parameters, units, strict=True)
         return [found[name] for name in names]
+
+    def whole_biases(self, names: Sequence[str]) -> list[str] | None:
+        """The biases among names, if each has rows for every slot with a bias; else nothing.
+
+        >>> from tidegate.cells import GRU, LSTM
+        >>> names = ("bias_ih", "bias_hh")
+        >>> Layout(LSTM(), 3, 5, 0, key="lstm").whole_biases(names)
+        ['bias_ih', 'bias_hh']
+        >>> Layout(GRU(), 3, 5, 0, key="gru").whole_biases(names) is None
+        True
+        """
+        present = [name for name in self._bias_back if name in names and self._zones[name]]
+        whole = all(self._bias_back[name] is None for name in present)
+        return present if whole and bool(present) == bool(self._bias_rows) else None
 
     @cached_property
     def _bias_back(self) -> dict[str, tuple[slice, ...] | None]:
@@ -202,10 +224,11 @@ class Layout:
             for slot in self.cell.fed_by("bias")
         )
 
-    def _bias(self, given: Mapping[str, Tensor], like: Tensor) -> Tensor:
+    def bias(self, given: Mapping[str, Tensor]) -> Tensor:
+        """The bias of every slot that has one, from parameters by name; 0 where they lack it."""
         present = [name for name in self._bias_back if name in given]
         if not present:
-            return like.new_zeros(len(self._bias_rows) * self.units)
+            return given["weight_ih"].new_zeros(len(self._bias_rows) * self.units)
         if all([self._bias_back[name] is None for name in present]):
             return _sum([given[name] for name in present])
         parts = [[given[name][r] for name, r in rows.items()] for rows in self._bias_rows]
@@ -243,11 +266,13 @@ class Place:
     layout: Layout
     suffix: str
     names: Mapping[str, str]
+    given: tuple[str, ...]
 
     @staticmethod
     def of(layout: Layout, layer: int, reverse: bool, bias: bool) -> Place:
         suffix = f"_l{layer}_reverse" if reverse else f"_l{layer}"
-        return Place(layout, suffix, {name: name + suffix for name in layout.shapes(bias)})
+        given = tuple(layout.shapes(bias))
+        return Place(layout, suffix, {name: name + suffix for name in given}, given)
 
     def shapes(self, bias: bool) -> dict[str, tuple[int, ...]]:
         """The parameters by full name."""

@@ -14,8 +14,8 @@ from tidegate.calculus import derive
 from tidegate.cells.base import Cell
 from tidegate.kernels.batch import Weights, forward
 from tidegate.kernels.batch.plan import kept
-from tidegate.layers import compiled
-from tidegate.layers.call import Call, Tensors
+from tidegate.layers import arrays
+from tidegate.layers.arrays import Call, Tensors
 from tidegate.layers.direction import Run, Task
 from tidegate.layers.keys import cell_of
 from tidegate.layers.layout import Carried, Layout
@@ -32,7 +32,7 @@ _FLAGS = "Tensor? reset, str cell, bool reverse"
     schema=f"({_INPUTS}, {_FLAGS}) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
 )
 def _forward(*arguments: Any) -> Tensors:
-    (hidden, *last), saved, _ = compiled.forward(*_taken(arguments))
+    (hidden, *last), saved, _ = arrays.forward(*_taken(arguments))
     # The results of an operator may not share memory, and hidden may lie in what is saved.
     return hidden.clone(), *last, *saved
 
@@ -49,7 +49,7 @@ def _forward(*arguments: Any) -> Tensors:
 def _backward(*arguments: Any) -> Tensors:
     call, tensors = _taken(arguments[:10])
     saved, errors = arguments[10:13], arguments[13:]
-    found = compiled.backward(call, tensors, saved, errors, needs_x=True)
+    found = arrays.backward(call, tensors, saved, errors, needs_x=True)
     return tuple(gradient for gradient in found if gradient is not None)
 
 
@@ -110,7 +110,9 @@ def _values(cell: Cell, dtype: torch.dtype) -> int:
 def run(layout: Layout, parameters: Mapping[str, Tensor], task: Task) -> Run:
     """Run one direction of one layer, in a form that torch.compile takes as one operator."""
     start = task.state or layout.start(task.x.shape[1], task.x)
-    tensors = compiled.packed(layout, task.x, start, parameters)
+    weights = layout.weights(parameters)
+    together = (task.x, weights.input, weights.hidden, weights.bias, weights.unit, *start)
+    tensors = [tensor.contiguous() for tensor in together]
     reset = None if task.reset is None else task.reset.to(torch.uint8)
     hidden, *last, _, _, _ = _forward(*tensors, reset, layout.key, task.reverse)
     return Run(hidden, Carried(*last), None)

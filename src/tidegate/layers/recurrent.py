@@ -23,6 +23,7 @@ from tidegate.layers.layout import Carried, Layout, Place, wide
 from tidegate.layers.noise import Noise, zoneout_by_name
 from tidegate.layers.sequences import Sequences, State, opened
 from tidegate.layers.stack import Manner, Part, run
+from tidegate.layers.straight import straight
 from tidegate.layers.trace import LayerTrace
 
 __all__ = ["Recurrent"]
@@ -153,6 +154,10 @@ class Recurrent(Module):
             RuntimeError, ValueError: as torch.nn raises them.
             UsageError: reset or lengths do not fit the input.
         """
+        if reset is None and lengths is None:
+            done = straight(self, input, hx, trace)
+            if done is not None:
+                return done
         sequences = opened(type(self).__name__, input, reset, lengths, self.batch_first)
         check_input(sequences.x, self.input_size, self.weight_ih_l0)
         noise = Noise(self.zoneout, self.recurrent_dropout, self.training)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from tidegate.layers.direction import Recorded, Run, Task
+from tidegate.layers.direction import Run, Task
 from tidegate.layers.execute import execute
 from tidegate.layers.layout import Carried, Layout
 from tidegate.layers.noise import Noise
@@ -72,7 +72,7 @@ def run(parts: Sequence[Part], sequences: Sequences, manner: Manner) -> Result:
         below = now[0].hidden if len(now) == 1 else torch.cat([r.hidden for r in now], dim=-1)
         runs += now
     traces = [
-        _traced(part, run.record, sequences)
+        LayerTrace.of(part.layout.cell, run.record, part.parameters, sequences.reset)
         for part, run in zip(parts, runs, strict=True)
         if run.record is not None
     ]
@@ -92,12 +92,6 @@ def _direction(part: Part, x: Tensor, sequences: Sequences, manner: Manner, reve
         plain_start=part.plain_start,
     )
     return execute(part.layout, part.parameters, task, manner.noise)
-
-
-def _traced(part: Part, record: Recorded, sequences: Sequences) -> LayerTrace:
-    cell = part.layout.cell
-    own = {name: part.parameters[name].detach().clone() for name in cell.parameters}
-    return LayerTrace(cell, record, own, sequences.reset)
 
 
 def _after(reset: Tensor) -> Tensor:

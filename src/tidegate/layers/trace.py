@@ -46,6 +46,14 @@ class LayerTrace:
     own: Mapping[str, Tensor]
     flags: Tensor | None
 
+    @staticmethod
+    def of(
+        cell: Cell, record: Recorded, parameters: Mapping[str, Tensor], flags: Tensor | None
+    ) -> LayerTrace:
+        """A trace that parameters which change later do not reach."""
+        own = {name: parameters[name].detach().clone() for name in cell.parameters}
+        return LayerTrace(cell, record, own, flags)
+
     @property
     def reset(self) -> Tensor:
         """(steps, rows) bool; a reset acts before its step."""

@@ -53,12 +53,15 @@ def forward_at(
     layout: Layout,
     x: int, weights: tuple[int, int, int, int], hidden0: int, memory0: int,
     state: int, memory: int, saved: int, shown: int, last_hidden: int, last_memory: int,
-    *, flags: int = 0, output: int = 0, memory_after: int = 0, threads: int = 1,
+    *, second_bias: int = 0, flags: int = 0, output: int = 0, memory_after: int = 0,
+    threads: int = 1,
 ) -> None:  # fmt: skip
     """A forward run.
 
     Args:
         weights: input, hidden, bias and unit, as in ``batch.plan.Weights``.
+        hidden0, memory0: both, or 0 for where the cell itself starts.
+        second_bias: what is added to the bias, or 0.
         state, memory: every block of them; the output is ``state[1:]``, in reverse ``state[:-1]``,
             unless there are flags.
         saved: values for the way back and gates, or 0. shown: what only a trace shows, or 0.
@@ -67,7 +70,8 @@ def forward_at(
     """
     space = layout.forward_shelf.take()
     space.tell(
-        x, *weights, hidden0, memory0, state, memory, saved, shown, last_hidden, last_memory,
+        x, *weights, second_bias, hidden0, memory0, state, memory, saved, shown,
+        last_hidden, last_memory,
         flags, output, memory_after, saved != 0, shown != 0, *_NO_ERRORS,
     )  # fmt: skip
     run_forward(layout, space, threads)
@@ -86,11 +90,13 @@ def backward_at(
     Args:
         x: as the run saw it; where rows end early, finite beyond their length.
         d_output: (T, B, Q * H), not 0. d_last_hidden, d_last_memory: or 0.
-        d_x: or 0 where it is not wanted. d_weights, d_hidden0, d_memory0: written over.
+        weights: the bias may be 0, the way back does without.
+        d_x: or 0 where it is not wanted. d_weights, d_hidden0, d_memory0: written over; the
+            last two may both be 0 as well.
     """
     space = layout.backward_shelf.take()
     space.tell(
-        x, *weights, 0, 0, state, memory, saved, 0, 0, 0, flags, 0, 0, 1, 0, d_output,
+        x, *weights, 0, 0, 0, state, memory, saved, 0, 0, 0, flags, 0, 0, 1, 0, d_output,
         d_last_hidden, d_last_memory, d_x, *d_weights, d_hidden0, d_memory0,
     )  # fmt: skip
     run_backward(layout, space, threads)

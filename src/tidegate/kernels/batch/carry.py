@@ -13,11 +13,17 @@ __all__ = ["carried_blocks", "give_errors", "give_last", "take_errors", "take_st
 
 
 def take_start(code: Emitter, sheet: Sheet) -> None:
-    """The state before the first step, (names, B, H), into its block."""
+    """The state before the first step, (names, B, H), into its block; else the cell's own."""
     block = sheet.index("reverse") * sheet.index("steps")
     for array, given, names in (("state", "hidden0", "hiddens"), ("memory", "memory0", "kept")):
-        for place, in_block in _places(code, sheet, names, block):
-            sheet.reals(array).store(sheet.reals(given).load(place), in_block)
+        with code.either(sheet.index(given) >= 1) as (some, none):
+            with some:
+                for place, in_block, _ in _places(code, sheet, names, block):
+                    sheet.reals(array).store(sheet.reals(given).load(place), in_block)
+            with none:
+                for _, in_block, unit in _places(code, sheet, names, block):
+                    own = sheet.reals(f"{array}_start").load(unit)
+                    sheet.reals(array).store(own, in_block)
 
 
 def give_last(code: Emitter, sheet: Sheet) -> None:
@@ -26,7 +32,7 @@ def give_last(code: Emitter, sheet: Sheet) -> None:
     for array, to, names in (
         ("state", "last_hidden", "hiddens"), ("memory", "last_memory", "kept"),
     ):  # fmt: skip
-        for place, in_block in _places(code, sheet, names, block):
+        for place, in_block, _ in _places(code, sheet, names, block):
             sheet.reals(to).store(sheet.reals(array).load(in_block), place)
 
 
@@ -55,7 +61,12 @@ def take_errors(code: Emitter, sheet: Sheet, tiling: Tiling) -> None:
 
 
 def give_errors(code: Emitter, sheet: Sheet, tiling: Tiling) -> None:
-    """Errors on the state before the first step, (names, B, H)."""
+    """Errors on the state before the first step, (names, B, H), where they are wanted."""
+    with code.when(sheet.index("d_hidden0") >= 1):
+        _give_errors(code, sheet, tiling)
+
+
+def _give_errors(code: Emitter, sheet: Sheet, tiling: Tiling) -> None:
     hiddens, kept = sheet.index("hiddens"), sheet.index("kept")
     stride, carry = _name_stride(sheet, tiling), sheet.reals("carry")
     direct = (hiddens + kept) * stride
@@ -73,8 +84,10 @@ def _name_stride(sheet: Sheet, tiling: Tiling) -> Index:
     return sheet.index("blocks") * sheet.index("rows") * tiling.block
 
 
-def _places(code: Emitter, sheet: Sheet, names: str, block: Index) -> Iterator[tuple[Index, Index]]:
-    """Loops over numbers; offsets in (names, B, H) and in a block of (T + 1, B, names * H)."""
+def _places(
+    code: Emitter, sheet: Sheet, names: str, block: Index
+) -> Iterator[tuple[Index, Index, Index]]:
+    """Loops over numbers; offsets in (names, B, H), a block of (T + 1, B, names * H), a row."""
     rows, units, first = (sheet.index(n) for n in ("rows", "units", "first_row"))
     count = sheet.index(names)
     with code.loop(count) as name, code.loop(sheet.index("end_row") - first) as k:
@@ -83,6 +96,7 @@ def _places(code: Emitter, sheet: Sheet, names: str, block: Index) -> Iterator[t
             yield (
                 (name * rows + row) * units + unit,
                 ((block * rows + row) * count + name) * units + unit,
+                name * units + unit,
             )
 
 

@@ -98,7 +98,7 @@ class Engine:
         products = write_products(module, self.tiling, self.precision)
         write_forward(module, products, self.tiling, self.precision)
         write_backward(module, products, self.tiling, self.precision)
-        _prepare(module, products.pack, self.precision)
+        _prepare(module, products.pack, self.tiling, self.precision)
         for name in ("forward", "backward"):
             _after_preparing(module, name, self.precision)
         exported = ("forward", "forward_all", "backward_all", "back_steps", "back_products")
@@ -144,8 +144,8 @@ PACKING = ("to", "to_offset", "from", *(name for name in PACK if name not in ("t
 """Words of a packing: positions in the sheet of both addresses, and the rest of ``PACK``."""
 
 
-def _prepare(module: LLVM, pack: LLVM, precision: Precision) -> None:
-    """Add ``prepare(sheet)``: carry out the packings that a table lists."""
+def _prepare(module: LLVM, pack: LLVM, tiling: Tiling, precision: Precision) -> None:
+    """Add ``prepare(sheet)``: carry out the packings that a table lists, and sum the biases."""
     code = Emitter(module, "prepare", {"sheet": Words}, precision)
     sheet = Sheet(code, code.arguments[0])
     with code.loop(sheet.index("pack_count")) as k:
@@ -158,4 +158,19 @@ def _prepare(module: LLVM, pack: LLVM, precision: Precision) -> None:
             table = Words(code.builder, row.reals(n, precision).pointer)
             arguments.append(table if PACK[name] is Words else row.index(n))
         call(code, pack, arguments)
+    with code.when(sheet.index("second_bias") >= 1):
+        _add_second_bias(code, sheet, tiling)
     code.finish()
+
+
+def _add_second_bias(code: Emitter, sheet: Sheet, tiling: Tiling) -> None:
+    """torch keeps two biases of one form, of which cells see the sum."""
+    units, blocks, lanes = sheet.index("units"), sheet.index("blocks"), tiling.lanes
+    packed, second = sheet.reals("bias"), sheet.reals("second_bias")
+    with code.loop(sheet.index("biased")) as slot, code.loop(blocks) as b:
+        for start in range(0, tiling.block, lanes):
+            unit = b * tiling.block + start
+            mask = code.lane_numbers(lanes, unit) < units
+            at = (slot * blocks + b) * tiling.block + start
+            more = second.load_where(mask, slot * units + unit)
+            packed.store(packed.load(at, width=lanes) + more, at)

@@ -174,6 +174,7 @@ class Layout:
             "staged": bool(plan.gates or eq.normalised),
             "input_slots": len(eq.fed_by("input")), "hidden_slots": len(plan.first),
             "second_slots": len(plan.second), "direct": plan.direct,
+            "biased": len(eq.fed_by("bias")),
             "sources": len(plan.sources), "gates": len(plan.gates), "shares": 1,
             "input_blocks": -(-size.inputs // size.block), "pack_count": len(packs[0]),
             "job_count": len(self.jobs),

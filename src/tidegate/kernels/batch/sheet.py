@@ -16,16 +16,16 @@ from tidegate.kernels.code.vector import LLVM
 __all__ = ["NAMES", "POSITION", "TOLD", "Sheet", "call_known"]
 
 TOLD = (
-    "x", "weights_input", "weights_hidden", "weights_bias", "weights_unit", "hidden0", "memory0",
-    "state", "memory", "saved", "shown", "last_hidden", "last_memory", "flags", "output",
-    "memory_after", "keep", "show", "d_output", "d_last_hidden", "d_last_memory", "d_x",
-    "d_input", "d_hidden", "d_bias", "d_unit", "d_hidden0", "d_memory0",
+    "x", "weights_input", "weights_hidden", "weights_bias", "weights_unit", "second_bias",
+    "hidden0", "memory0", "state", "memory", "saved", "shown", "last_hidden", "last_memory",
+    "flags", "output", "memory_after", "keep", "show", "d_output", "d_last_hidden",
+    "d_last_memory", "d_x", "d_input", "d_hidden", "d_bias", "d_unit", "d_hidden0", "d_memory0",
 )  # fmt: skip
 """What every call says anew: arrays of the caller, or 0, and what is kept."""
 _SIZES = (
     "steps", "rows", "first_row", "end_row", "inputs", "units", "blocks", "hiddens", "kept",
     "reverse", "chunk", "staged", "input_slots", "hidden_slots", "second_slots", "direct",
-    "sources", "gates", "saved_rows", "input_blocks", "share", "shares",
+    "sources", "gates", "biased", "saved_rows", "input_blocks", "share", "shares",
 )  # fmt: skip
 _FIXED = (
     "packs", "pack_count", "nowhere", "pointwise", "gate", "normalise_first",

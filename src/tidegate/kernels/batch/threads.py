@@ -54,7 +54,7 @@ def run_backward(layout: Layout, space: Workspace, threads: int) -> None:
 
 def _shares(threads: int, rows: int, work: int) -> int:
     """Threads that are worth their while: none has less to do than starting it takes."""
-    return max(1, min(threads, rows, work // SHARE_WORK))
+    return 1 if threads == 1 else max(1, min(threads, rows, work // SHARE_WORK))
 
 
 def _shared_out(sheet: Words, rows: int, shares: int) -> list[Words]:
