@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tidegate.experiments import nto
+from tidegate.experiments.base import Trial
 from tidegate.experiments.criteria import CRITERIA
 from tidegate.experiments.paper_net import FORGETTING, KeepingBlock, paper_learner
-from tidegate.experiments.sources import SymbolSource, symbols
+from tidegate.experiments.sources import RestartedSource, SymbolSource, symbols
 from tidegate.experiments.training_streams import (
     Outcome,
     Protocol,
@@ -16,7 +18,7 @@ from tidegate.experiments.training_streams import (
     train,
 )
 from tidegate.learn.geometric import Geometric
-from tidegate.tasks import Reber, TemporalOrder, correct
+from tidegate.tasks import Parity, Reber, TemporalOrder, correct
 
 
 def plain_stream(net, protocol, steps, learn: bool) -> int:
@@ -121,6 +123,35 @@ def test_streams_of_sequences_end_after_so_many_answers() -> None:
     block = TemporalOrder().stream(3).block(2000)
     assert train(net, protocol, source) == np.flatnonzero(block.legal.any(axis=1))[6] + 1
     assert answered(net.predictor(), protocol, source) == 7
+
+
+def test_sequences_in_a_row_are_counted_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nto, "IN_A_ROW", 3)
+    monkeypatch.setattr(nto, "within", lambda outputs, wanted: wanted[:, 2] | wanted[:, 5])
+    seed = 8
+    task = TemporalOrder()
+    block = task.stream(int(np.random.SeedSequence(seed).generate_state(2)[1])).block(30_000)
+    ends = np.flatnonzero(block.legal.any(axis=1)).tolist()
+    hits = np.isin(block.targets[ends], (2, 5))
+    last = int(np.argmax(hits[:-2] & hits[1:-1] & hits[2:])) + 2
+    assert 4096 < ends[last] < 29_000  # over more than one call
+    assert nto.Nto().trial("bias-5", seed, 1000) == Trial(True, ends[last] + 1, last + 1)
+    assert nto.Nto().trial("bias-5", seed, last) == Trial(False, ends[last - 1] + 1, last)
+
+
+def test_restarted_streams_are_those_of_seeds_of_their_own() -> None:
+    source, seeds = RestartedSource(Parity(), 4), np.random.default_rng(4)
+    for length in (3, 64, 65, 5000):
+        source.begin()
+        bits, targets = [], []
+        while len(bits) < length:
+            piece = source.peek(length - len(bits), 10**9)
+            bits += source.inputs[piece, 1].tolist()
+            targets += source.targets[piece, 0].tolist()
+            source.take(piece.stop - piece.start)
+        assert targets == (np.cumsum(bits) % 2).tolist()
+        block = Parity().stream(int(seeds.integers(2**62))).block(length)
+        assert bits == block.symbols.tolist()
 
 
 def test_a_run_ends_at_the_first_perfect_test_or_with_its_streams() -> None:

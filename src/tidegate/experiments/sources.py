@@ -14,9 +14,9 @@ from tidegate.kernels.plan import Array
 from tidegate.tasks import State, Task
 from tidegate.tasks.arrays import Bools
 
-__all__ = ["Source", "SymbolSource", "symbols"]
+__all__ = ["RestartedSource", "Source", "SymbolSource", "restarted", "symbols"]
 
-_AHEAD = 4096
+_AHEAD, _FIRST = 4096, 64
 
 
 class Source(ABC):
@@ -115,6 +115,49 @@ class SymbolSource(Source):
         self.targets = learned.astype(np.float64)
         self.targets[~self.asked] = np.nan
         self.at, self.size = 0, len(self.inputs)
+
+
+class RestartedSource(Source):
+    """Streams of a task that are not cut out of one, each with a seed of its own.
+
+    For tasks whose stream is one string without an end. Targets are the classes that come.
+
+    >>> from tidegate.tasks import Parity
+    >>> source = RestartedSource(Parity(), seed=1)
+    >>> source.begin(); bits = source.inputs[source.peek(4, 4), 1]
+    >>> bits.tolist(), source.targets[:4, 0].tolist()
+    ([0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 1.0, 1.0])
+    """
+
+    every = True
+
+    def __init__(self, task: Task, seed: int) -> None:
+        super().__init__()
+        self._task, self._seeds = task, np.random.default_rng(seed)
+
+    def begin(self) -> None:
+        """Another stream from its beginning."""
+        self._state, self._ahead = self._task.start(int(self._seeds.integers(2**62))), _FIRST
+        self.read()
+
+    def read(self) -> None:
+        block, self._state = self._task.block(self._state, self._ahead)
+        # Most streams are short: what is read ahead of them in vain takes longer than they do.
+        self._ahead = _AHEAD
+        self.inputs, self.targets = block.inputs.astype(np.float64), block.targets[:, None] * 1.0
+        self.wanted, self.starts = block.legal, block.starts
+        self.asked = np.ones(len(self.inputs), np.bool_)
+        self.at, self.size = 0, len(self.inputs)
+
+
+def restarted(task: Task) -> partial[RestartedSource]:
+    """A supply of streams with seeds of their own, still without its seed.
+
+    >>> from tidegate.tasks import Parity
+    >>> restarted(Parity())(7).size
+    0
+    """
+    return partial(RestartedSource, task)
 
 
 def symbols(task: Task, next_symbol: bool = False) -> partial[SymbolSource]:
