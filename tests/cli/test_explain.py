@@ -7,7 +7,6 @@ import io
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -105,16 +104,16 @@ def test_frozen_weights_stay_and_learned_ones_do_not(call: Call, recorded: Path)
 def test_weights_move_only_where_it_learns(
     call: Call, recorded: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
-    from tidegate.cli import _replay
+    from tidegate.cli import _models
 
     seen: set[bytes] = set()
 
-    class Spying(_replay.NetworkTracer):
-        def look(self) -> Any:
+    class Spying(_models.NetworkTracer):
+        def look(self) -> None:
             seen.add(self._network.learner.state.weights.tobytes())
-            return super().look()
+            super().look()
 
-    monkeypatch.setattr(_replay, "NetworkTracer", Spying)
+    monkeypatch.setattr(_models, "NetworkTracer", Spying)
     done = call("explain", recorded / "run", recorded / "hourly.csv", "--format", "csv", *words)
     assert done.code == 0
     saved = load(recorded / "run" / "state.safetensors").arrays
@@ -149,3 +148,74 @@ def test_what_cannot_be_is_said(call: Call, recorded: Path, words: list[str], sa
     done = call("explain", *[word.format(run=recorded / "run") for word in words])
     assert done.code == 2
     assert said in done.err
+
+
+@pytest.fixture(scope="module")
+def forecast(recorded: Path) -> Path:
+    """A folder with 120 hours forecast, the networks recorded, and one without a recording."""
+    from tidegate.cli import _models
+    from tidegate.cli._commands import commands
+    from tidegate.cli._exit import exit_code
+
+    file = recorded / "short.csv"
+    file.write_text("".join((recorded / "hourly.csv").read_text().splitlines(True)[:121]))
+    asked = ["run", file, "--target", "load", "--time", "time", "--out", recorded / "out.jsonl"]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(_models, "NETWORK_UNITS", 3)
+        for name, more in (("forecast", ["--trace"]), ("plain", [])):
+            words = [*asked, "--save", recorded / name, *more]
+            assert exit_code(commands, [str(word) for word in words]) == 0
+    return recorded
+
+
+def test_a_forecaster_is_explained(call: Call, forecast: Path) -> None:
+    done = call("explain", forecast / "forecast", "--format", "json")
+    found = json.loads(done.out)
+    assert done.code == 0 and len(found["networks"]) == 9 and len(found["units"]) == 3
+    assert found["first_step"] + found["steps"] - 1 == 120
+    heaviest = max(found["networks"], key=lambda row: row["weight"])
+    assert found["network"] == heaviest["network"] == found["networks"][0]["network"]
+    lean = call("explain", forecast / "forecast", "--format", "json", "--expert", "lean")
+    assert json.loads(lean.out)["network"] == "lean"
+    trace = read_trace(forecast / "forecast" / "trace" / "lean")
+    assert trace.meta.cell == "LSTM(forget_bias=1.0)"
+
+
+def test_a_traced_forecaster_says_the_same(forecast: Path) -> None:
+    traced, plain = (forecast / name / "records.jsonl" for name in ("forecast", "plain"))
+    assert traced.read_bytes() == plain.read_bytes()
+
+
+def test_memories_of_the_experts_follow_from_their_gates(forecast: Path) -> None:
+    """Also across the places where the forecaster began anew, and was taught the rows so far."""
+    for name in ("gated", "smooth-long"):
+        trace = read_trace(forecast / "forecast" / "trace" / name)
+        f, i, g = (trace.gates[gate].astype(np.float64) for gate in "fig")
+        c = trace.memory["c"].astype(np.float64)
+        kept = np.abs(f[1:] * c[:-1] + i[1:] * g[1:] - c[1:]).max(axis=(1, 2)) < 1e-5
+        assert kept.mean() > 0.97
+
+
+def test_without_a_recording_its_records_are_explained(call: Call, forecast: Path) -> None:
+    done = call("explain", forecast / "plain", "--format", "text")
+    assert done.code == 0 and b"What weighed most in the forecast" in done.out
+    assert b"tidegate run --trace" in done.out
+    units = call("explain", forecast / "plain", "--units", "0")
+    assert units.code == 2 and "a network that was recorded" in units.err
+
+
+@pytest.mark.parametrize("words", [[], ["--learn"]])
+def test_a_stream_goes_through_a_saved_forecaster(
+    call: Call, forecast: Path, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tidegate.cli import _models
+
+    monkeypatch.setattr(_models, "NETWORK_UNITS", 3)
+    run = forecast / "plain"
+    before = (run / "state.safetensors").read_bytes()
+    done = call("explain", run, forecast / "short.csv", "--format", "json", *words)
+    found = json.loads(done.out)
+    assert done.code == 0 and (found["first_step"], found["steps"]) == (1, 120)
+    assert ("learning" if words else "weights frozen") in found["title"]
+    assert (run / "state.safetensors").read_bytes() == before
+    assert found["stream"]["mae"] < found["stream"]["persistence"]

@@ -10,6 +10,7 @@ import click
 
 from tidegate._core.errors import UsageError
 from tidegate._core.whole_file import replace_file
+from tidegate.cli._folder import of_forecaster
 from tidegate.report import (
     Study,
     csv_text,
@@ -17,6 +18,7 @@ from tidegate.report import (
     json_text,
     plain_text,
     read_borders,
+    read_forecast,
     read_study,
 )
 
@@ -29,6 +31,8 @@ def explained(
     file: str | None,
     learn: bool,
     borders: str | None,
+    expert: str | None,
+    key: str | None,
     units: str | None,
     last: int,
     format_name: str | None,
@@ -45,13 +49,13 @@ def explained(
     if file is None:
         if learn:
             raise UsageError("--learn", "a FILE to learn from", "none", "Name one.")
-        study = read_study(
-            folder, last, f"{folder.resolve().name}: what its network remembers", given
-        )
+        study = _recorded(folder, last, given, expert, key)
     else:
         from tidegate.cli._replay import replayed
 
-        study = replayed(folder, file, learn, last, given)
+        study = replayed(folder, file, learn, last, given, expert)
+    if wanted is not None and not study.recorded:
+        raise UsageError("--units", "a network that was recorded", "none", study_hint(folder))
     _write(study if wanted is None else study.selected(wanted), folder, format_name, out)
 
 
@@ -74,6 +78,25 @@ def parsed_units(text: str) -> list[int]:
             "--units", "numbers and ranges", repr(text), "Write them as 0,3,8-15."
         ) from None
     return list(dict.fromkeys(found))
+
+
+def _recorded(
+    folder: Path, last: int, borders: list[int], expert: str | None, key: str | None
+) -> Study:
+    name = folder.resolve().name
+    if not of_forecaster(folder):
+        if expert is not None:
+            got = f"{name}, which is of one network"
+            raise UsageError("--expert", "a forecaster's run", got, "Leave it out.")
+        return read_study(folder, last, f"{name}: what its network remembers", borders)
+    return read_forecast(
+        folder, last, f"{name}: its forecasts and what they rest on", borders, expert, key
+    )
+
+
+def study_hint(folder: Path) -> str:
+    """How to have a run whose networks are recorded."""
+    return f"Record them: tidegate run FILE --target COLUMN --save {folder} --trace."
 
 
 def _folder(run: str) -> Path:

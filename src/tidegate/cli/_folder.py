@@ -16,7 +16,7 @@ import tidegate
 from tidegate._core.errors import CheckpointError, TidegateError, UsageError
 from tidegate._core.records import SCHEMA
 from tidegate._core.whole_file import replace_file
-from tidegate.cli._options import Options
+from tidegate.cli._options import Options, options_of
 from tidegate.kernels.code.cpu import host
 from tidegate.learn.checkpoint import Checkpoint, load, same_or_refuse, save
 
@@ -139,6 +139,12 @@ class RunFolder:
     def _write(self, name: str, content: Mapping[str, Any]) -> None:
         text = json.dumps(content, indent=2, allow_nan=False)
         replace_file(self.path / name, f"{text}\n".encode())
+
+
+def of_forecaster(folder: Path) -> bool:
+    """Whether the run in ``folder`` is a forecaster's, and not one of a bare network."""
+    settings = RunFolder(str(folder)).settings()
+    return settings is not None and not options_of(settings).bare
 
 
 def about(options: Options) -> dict[str, Any]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+from tidegate._core.errors import UsageError
 from tidegate.cells import named
 from tidegate.cli._options import CELL, UNITS, Options
 from tidegate.cli._room import require_room
 from tidegate.cli._source import Source
 from tidegate.forecast import BareNetwork, Forecaster, ForecasterModel, Model, Prequential
 from tidegate.forecast.instants import zone_of
+from tidegate.forecast.tracing import ExpertsTracer, NetworkTracer, Tracer
 from tidegate.streams import BadRows
 
-__all__ = ["prequential"]
+__all__ = ["prequential", "tracer"]
 
 NETWORK_UNITS = 32  #: of every network of a forecaster
 
@@ -35,6 +38,19 @@ def prequential(options: Options, source: Source, bad_rows: BadRows) -> Prequent
         options.horizon,
         options.most_keys,
     )
+
+
+def tracer(model: Model, folder: Path, step: int, seed: int) -> Tracer:
+    """What records the networks of ``model`` from ``step`` on.
+
+    Raises:
+        UsageError: it has none.
+    """
+    if isinstance(model, BareNetwork):
+        return NetworkTracer(model, folder, step, seed)
+    if isinstance(model, ForecasterModel) and model.forecaster.settings["units"]:
+        return ExpertsTracer(model, folder, step, seed)
+    raise UsageError("--trace", "networks to record", "--light", "Leave one of the two out.")
 
 
 def _network(options: Options, columns: int) -> Callable[[], Model]:

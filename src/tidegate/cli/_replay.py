@@ -1,8 +1,8 @@
-"""A stream passed through the network of a saved run, recorded on the way."""
+"""A stream passed through the model of a saved run, its networks recorded on the way."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -10,34 +10,40 @@ from tempfile import TemporaryDirectory
 
 from tidegate._core.errors import UsageError
 from tidegate._core.records import Record
-from tidegate.cli._folder import RunFolder
-from tidegate.cli._models import prequential
+from tidegate.cli._folder import RunFolder, of_forecaster
+from tidegate.cli._models import prequential, tracer
 from tidegate.cli._options import Options, options_of
 from tidegate.cli._source import open_source
-from tidegate.forecast import BareNetwork, Clock, Prequential
-from tidegate.forecast.tracing import NetworkTracer
-from tidegate.report import Study, last_steps, stream_of
-from tidegate.streams import StopAtBadRow
+from tidegate.forecast import BareNetwork, ForecasterModel, Model, Prequential
+from tidegate.learn import Learner
+from tidegate.report import Study, forecast_study, last_steps, stream_of
+from tidegate.streams import Row, StopAtBadRow
 
 __all__ = ["replayed"]
 
 
-def replayed(folder: Path, file: str, learn: bool, last: int, borders: Sequence[int]) -> Study:
+def replayed(
+    folder: Path, file: str, learn: bool, last: int, borders: Sequence[int], expert: str | None
+) -> Study:
     """The study of the rows of ``file``, numbered from 1, from the saved memories on.
 
-    Weights stay as they are saved unless ``learn``; the scales of the inputs go on being learned,
-    as they always do. The clock begins anew: FILE may be older than what was learned.
+    Weights of networks stay as they are saved unless ``learn``; scales and linear experts go on
+    learning, as they always do. The clock begins anew: FILE may be older than what was learned.
 
     Raises:
         UsageError: the folder holds no state, or the columns are others.
         DataError: a row cannot be read.
     """
+    name = folder.resolve().name
+    how = "learning" if learn else "weights frozen"
     with TemporaryDirectory() as place:
         trace = Path(place) / "trace"
         records = list(_passed(folder, file, learn, trace))
+        if of_forecaster(folder):
+            title = f"{file} through the forecaster of {name}, {how}"
+            return forecast_study(records[-last:], trace, last, title, borders, expert)
         found = last_steps(trace, last)
-    title = f"{file} through the network of {folder.resolve().name}"
-    title += ", learning" if learn else ", weights frozen"
+    title = f"{file} through the network of {name}, {how}"
     return Study(title, found, stream_of(records, found.meta.start, found.steps), borders)
 
 
@@ -47,35 +53,59 @@ def _passed(folder: Path, file: str, learn: bool, trace: Path) -> Iterator[Recor
     source = open_source(options, bad_rows)
     run = prequential(options, source, bad_rows)
     _restore(run, folder)
-    network = run.model()
-    assert isinstance(network, BareNetwork)
-    frozen = network.learner.state.weights
-    tracer = NetworkTracer(network, trace, 0, options.seed)
+    model = run.model()
+    learners = _learners(model)
+    frozen = [learner.state.weights for learner in learners]
+    recorder = tracer(model, trace, 0, options.seed) if learners else None
     numbers = count(1)
-    for row in source.stream:
-        passing = tracer.look()
+    for row in _from_now_on(model, source.stream):
+        if recorder is not None:
+            recorder.look()
         record = run.step(row)
         if record is None:
             continue
         if not learn:
-            _freeze(network, frozen)
+            _freeze(learners, frozen)
         number = next(numbers)
-        tracer.keep(passing, number)
+        if recorder is not None:
+            recorder.keep(number)
         yield replace(record, step=number)
-    tracer.close()
+    if recorder is not None:
+        recorder.close()
 
 
-def _freeze(network: BareNetwork, weights: object) -> None:
-    state = network.learner.state
-    state.weights[...] = weights
-    network.learner.state = state
+def _learners(model: Model) -> list[Learner]:
+    if isinstance(model, BareNetwork):
+        return [model.learner]
+    if isinstance(model, ForecasterModel):
+        return list(model.forecaster.networks().values())
+    return []
+
+
+def _freeze(learners: Sequence[Learner], weights: Sequence[object]) -> None:
+    for learner, frozen in zip(learners, weights, strict=True):
+        state = learner.state
+        state.weights[...] = frozen
+        learner.state = state
+
+
+def _from_now_on(model: Model, rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows, the first of them taken for the one after the last that was learned."""
+    for n, row in enumerate(rows):
+        if n == 0 and isinstance(model, ForecasterModel):
+            model.forecaster.go_on_at(row.time)
+        yield row
 
 
 def _options(folder: Path, file: str) -> Options:
     saved = RunFolder(str(folder)).settings()
     if saved is None:
         raise _needed(folder, "no run.json")
-    return options_of(saved | {"file": file, "follow": False, "warmup": 0})
+    options = options_of(saved | {"file": file, "follow": False, "warmup": 0})
+    if options.key is not None:
+        hint = "Leave FILE out: the records of the run can be explained."
+        raise UsageError(str(folder), "a run of one stream", f"--key {options.key}", hint)
+    return options
 
 
 def _restore(run: Prequential, folder: Path) -> None:
@@ -83,7 +113,7 @@ def _restore(run: Prequential, folder: Path) -> None:
     if state is None:
         raise _needed(folder, "no state.safetensors")
     run.restore(state.arrays)
-    run.tracks.of(None).clock = Clock()
+    run.tracks.of(None).begin_clock()
 
 
 def _needed(folder: Path, got: str) -> UsageError:

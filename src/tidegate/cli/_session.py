@@ -19,7 +19,7 @@ from tidegate._core.settings import Settings
 from tidegate.cli._exit import discard_stdout
 from tidegate.cli._folder import STATE, RunFolder, about
 from tidegate.cli._interrupts import Interrupts, Stopped
-from tidegate.cli._models import prequential
+from tidegate.cli._models import prequential, tracer
 from tidegate.cli._options import (
     Options,
     folder_to_resume,
@@ -32,8 +32,8 @@ from tidegate.cli._place import Place, go_to
 from tidegate.cli._progress import Say, progress
 from tidegate.cli._source import open_source
 from tidegate.cli._summary import END, Summary, about_run, show, summarised
-from tidegate.forecast import BareNetwork, Prequential
-from tidegate.forecast.tracing import NetworkTracer
+from tidegate.forecast import Prequential
+from tidegate.forecast.tracing import Tracer
 from tidegate.learn.checkpoint import Checkpoint
 from tidegate.streams import BadRows, Row, SkipBadRows, StopAtBadRow, Stream
 
@@ -124,7 +124,7 @@ class Session:
     def __post_init__(self) -> None:
         self._rows: Iterator[Row] = iter(self.stream)
         self._skipped = 0  # of the bad rows, those before the place
-        self._tracer: NetworkTracer | None = None
+        self._tracer: Tracer | None = None
 
     def go_on(self, saved: Checkpoint) -> None:
         """Takes up a run where it was saved.
@@ -179,9 +179,7 @@ class Session:
     def _begin_trace(self, step: int) -> None:
         if not self.options.trace or self.folder is None:
             return
-        network = self.run.model()
-        if isinstance(network, BareNetwork):
-            self._tracer = NetworkTracer(network, self.folder.trace, step, self.options.seed)
+        self._tracer = tracer(self.run.model(), self.folder.trace, step, self.options.seed)
 
     def _follow(self, outputs: Outputs, say: Say) -> tuple[str, DataError | None]:
         try:
@@ -216,13 +214,12 @@ class Session:
                 due = monotonic() + self.options.save_every
 
     def _step(self, row: Row) -> Record | None:
-        tracer = self._tracer
-        if tracer is None:
+        if self._tracer is None:
             return self.run.step(row)
-        passing = tracer.look()
+        self._tracer.look()
         record = self.run.step(row)
         if record is not None:
-            tracer.keep(passing, record.step)
+            self._tracer.keep(record.step)
         return record
 
     def _save(self, outputs: Outputs) -> None:

@@ -1,4 +1,4 @@
-"""``tidegate explain``: what the memory of a run's network holds, for how long, and why."""
+"""``tidegate explain``: what a run predicted, and what the memory of its networks holds."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ Examples:
     "--learn", is_flag=True, help="Learn from FILE on the way, instead of frozen weights."
 )
 @click.option("--borders", metavar="FILE", help="Steps at which something begins, one a line.")
+@click.option("--expert", metavar="NAME", help="Network to look at; by default what weighed most.")
+@click.option("--key", metavar="NAME", help="Stream to look at, where the run has several.")
 @click.option("--units", metavar="LIST", help="Units to show, as 0,3,8-15; by default all.")
 @click.option(
     "--last", type=click.IntRange(min=1), default=20_000, show_default=True, metavar="STEPS",
@@ -35,11 +37,12 @@ Examples:
 )  # fmt: skip
 @click.option("--out", metavar="FILE", help="Where it goes; by default explain.html in the folder.")
 def explain(run: str, **options: Any) -> None:
-    """Show what the memory of a run's network holds, for how long, and when it lets go.
+    """Show what a run predicted, on what it rests, and what its networks remember.
 
-    RUN is the folder of `tidegate run --save RUN --trace`, or the checkpoint in it. With a FILE of
-    the same columns, the rows of FILE are passed through the network instead, with the weights as
-    they are. The page needs no network. Text, JSON and CSV go to standard output.
+    RUN is the folder of `tidegate run --save RUN`, or the checkpoint in it; with `--trace` in the
+    run, the memory of its networks is shown too. With a FILE of the same columns, the rows of FILE
+    are passed through the saved model instead, the weights of its networks as they are. The page
+    needs no network. Text, JSON and CSV go to standard output.
     """
     # Imported here: help must not wait for what reads and draws.
     from tidegate.cli._explanation import explained

@@ -45,9 +45,13 @@ class Raised:
         when = f" ({self.time})" if self.time else ""
         whose = f" of {self.key}" if self.key is not None else ""
         return (
-            f"row {self.step:,}{when}: level{whose} shifted by {self.size:+.4g}, "
+            f"row {self.step:,}{when}: level{whose} shifted by {_amount(self.size)}, "
             f"{self.began} rows before; {self.surprise:.1f} standard deviations"
         )
+
+
+def _amount(size: float) -> str:
+    return f"{size:+,.0f}" if 1_000 <= abs(size) < 1e9 else f"{size:+.4g}"
 
 
 class AlarmLog(Part):

@@ -22,6 +22,7 @@ from tidegate.forecast.intervals import Conformal, ErrorScale
 from tidegate.forecast.parts import Arrays, Floats, Part
 from tidegate.forecast.periods import PeriodFinder
 from tidegate.forecast.prediction import Outcome, Prediction
+from tidegate.learn import Learner
 from tidegate.learn.checkpoint import Checkpoint, load, save
 
 __all__ = ["Forecaster"]
@@ -145,6 +146,19 @@ class Forecaster(Part):
         self._remember(value, inputs, seconds)
         return replace(outcome, flags=outcome.flags + ("gap",) * gap)
 
+    def networks(self) -> dict[str, Learner]:
+        """Those of the gated experts, by the experts' names."""
+        core = self.core
+        return {
+            name: expert.learner
+            for name, expert in zip(core.names[-1 - len(core.gated) : -1], core.gated, strict=True)
+        }
+
+    def seen(self, time: Time | None = None) -> list[Floats]:
+        """What each gated expert sees of the coming row, or that of ``time``; empty at first."""
+        asked = self._ask(self._place(self._coming(time)))
+        return [] if asked is None else [x for x, _ in asked.gated]
+
     def reach(self, time: Time | None) -> bool:
         """Go through the steps that are missing before a row of ``time``; whether there are any."""
         if time is None or self.grid is None:
@@ -157,6 +171,13 @@ class Forecaster(Part):
             self._asked = None
             self.grid.advance(seconds - self.grid.step)
         return missing > 0
+
+    def go_on_at(self, time: Time | None) -> None:
+        """Take a row of ``time`` for the one right after the last, as of another stream."""
+        if time is not None and self.grid is not None:
+            self.grid.advance(seconds_of(time, self._zone) - self.grid.step)
+            self.history[0, 0] = self.grid.now
+            self._asked = None
 
     def forecast(self, horizon: int) -> list[Prediction]:
         """The path of the coming ``horizon`` steps; changes nothing.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import nan
 from typing import Protocol
@@ -67,6 +67,8 @@ class ForecasterModel:
         self.levels = tuple(forecaster.settings["levels"])
         self.experts = forecaster.core.names
         self._after_gap = False
+        #: what looks at the inputs of the gated experts, of every row that is learned
+        self.before_learning: Callable[[Sequence[Floats]], None] | None = None
 
     def know(self, periods: Mapping[str, int]) -> None:
         """The forecaster finds them itself."""
@@ -78,6 +80,10 @@ class ForecasterModel:
 
     def learn(self, values: Floats, time: float | None) -> Outcome:
         """The row that came, after :meth:`predict`; its score is NaN while nothing is known."""
+        if self.before_learning is not None:
+            seen = self.forecaster.seen(time)
+            if seen:
+                self.before_learning(seen)
         value, *inputs = values.tolist()
         outcome = self.forecaster.learn(value, inputs, time)
         gap = ("gap",) * (self._after_gap and "gap" not in outcome.flags)

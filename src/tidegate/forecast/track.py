@@ -51,6 +51,7 @@ class Track:
         zone: tzinfo | None = None,
     ) -> None:
         self.model = make()
+        self._zone = zone
         self.clock = Clock(zone)
         self.paths = Paths(horizon)
         self.simple: dict[str, Simple] = {"persistence": Persistence()}
@@ -78,6 +79,11 @@ class Track:
         if event == "step":
             self._know()
         return event
+
+    def begin_clock(self) -> None:
+        """Rows of another time come from here on."""
+        self.clock = Clock(self._zone)
+        self.paths.drop()
 
     def simple_forecasts(self) -> dict[str, float]:
         """Of the coming value."""

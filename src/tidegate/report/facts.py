@@ -16,6 +16,10 @@ __all__ = ["SCHEMA", "facts", "sentences", "unit_rows"]
 
 SCHEMA = 1
 
+SHOWN = 4  #: experts named in a sentence
+MOST_ALARMS = 8
+UNRECORDED = "The memory of its networks was not recorded: tidegate run --trace does that."
+
 KINDS = {
     "keeps": "keep",
     "periodic": "repeat with a period",
@@ -42,6 +46,9 @@ def facts(study: Study) -> dict[str, Any]:
         "memory": study.memory,
         "first_step": study.start,
         "steps": study.trace.steps,
+        "stream": stream_facts(study),
+        "networks": network_rows(study),
+        "network": study.looked_at or None,
         "units": unit_rows(study),
         "events": [{"step": e.step, "score": e.score, "excess": e.excess} for e in study.events],
         "borders": list(study.borders),
@@ -69,8 +76,45 @@ def alignment_facts(study: Study) -> dict[str, Any] | None:
     return {"within": WITHIN, **numbers, "shifted_f1": float(found.shifted.mean())}
 
 
+def stream_facts(study: Study) -> dict[str, Any] | None:
+    """Errors, coverage, mean weights of experts, steps with an alarm; None without a stream."""
+    stream = study.stream
+    if stream is None:
+        return None
+    return {
+        "mae": _number(stream.mae),
+        "persistence": _number(stream.persistence),
+        "held": _number(stream.held),
+        "experts": {name: _number(weight) for name, weight in stream.weights.items()},
+        "alarms": list(stream.alarms),
+    }
+
+
+def expert_rows(study: Study) -> list[dict[str, Any]]:
+    """One flat row an expert: what it weighed in the forecast on average."""
+    weights = {} if study.stream is None else study.stream.weights
+    rows = [{"expert": name, "weight": _number(weight)} for name, weight in weights.items()]
+    return rows or [{"expert": "", "weight": None}]
+
+
+def network_rows(study: Study) -> list[dict[str, Any]]:
+    """One flat row for each network of a forecaster: half-lives of its median unit."""
+    return [
+        {
+            "network": network.name,
+            "weight": network.weight,
+            "between_events": _steps(network.between_events),
+            "effective": _steps(network.effective),
+            "longest": _steps(network.longest),
+        }
+        for network in study.networks
+    ]
+
+
 def unit_rows(study: Study) -> list[dict[str, Any]]:
     """One flat row a unit: half-lives, pattern, and how its gates are used."""
+    if not study.recorded:
+        return []
     found, use = study.half_lives, gate_use(study.trace)
     rows: list[dict[str, Any]] = []
     for place, unit in enumerate(study.units):
@@ -99,7 +143,10 @@ def sentences(study: Study) -> list[str]:
     >>> sentences(Study("demo", Trace({"c": np.full((50, 1, 1), np.log(0.5))})))[-1]
     'No forget event: the gates close no more than they usually do.'
     """
-    found = [_size(study), _half_lives(study)]
+    found = [*_forecast(study), _size(study)]
+    if not study.recorded:
+        return found
+    found.append(_half_lives(study))
     if study.patterns:
         kinds = Counter(pattern.kind for pattern in study.patterns)
         found.append(
@@ -111,11 +158,35 @@ def sentences(study: Study) -> list[str]:
     return found
 
 
+def _forecast(study: Study) -> list[str]:
+    """How good a forecaster was, what it rests on, and its alarms."""
+    stream = study.stream
+    if stream is None or not stream.experts:
+        return []
+    error = f"Mean absolute error {stream.mae:.4g}; saying the last value again: "
+    found = [f"{error}{stream.persistence:.4g}."]
+    if isfinite(stream.held):
+        found.append(f"The interval held {100 * stream.held:.1f} % of the values.")
+    first = [f"{name} {100 * w:.0f} %" for name, w in list(stream.weights.items())[:SHOWN]]
+    found.append(f"What weighed most in the forecast: {', '.join(first)}.")
+    alarms = [f"{step:,}" for step in stream.alarms]
+    more = f" and {len(alarms) - MOST_ALARMS} before" if len(alarms) > MOST_ALARMS else ""
+    said = f"Alarms, as the level shifted: at step {', '.join(alarms[-MOST_ALARMS:])}{more}."
+    return [*found, said if alarms else "No alarm: the level did not shift."]
+
+
+def _number(value: float) -> float | None:
+    return float(value) if isfinite(value) else None
+
+
 def _size(study: Study) -> str:
     count, units, start = study.trace.steps, len(study.units), study.start
     last = start + count - 1
+    if not study.recorded:
+        return f"{count:,} steps: {start:,} to {last:,}. {UNRECORDED}"
     whose = f" of {study.trace.meta.cell}" if study.trace.meta.cell else ""
     noun = "unit" if units == 1 else "units"
+    whose += f" in the network “{study.looked_at}”" if study.looked_at else ""
     return f"{units} {noun}{whose}, {count:,} steps: {start:,} to {last:,}."
 
 

@@ -12,6 +12,7 @@ from tidegate.report.study import Study
 try:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.gridspec import GridSpec
     from matplotlib.ticker import FuncFormatter
 except ImportError as error:
     raise MissingExtraError(
@@ -20,7 +21,8 @@ except ImportError as error:
 
 __all__ = ["figure"]
 
-BLUE, ORANGE, GREEN, GREY = "#0072b2", "#b34700", "#00795c", "#5a6875"
+BLUE, ORANGE, GREEN, GREY, RED = "#0072b2", "#b34700", "#00795c", "#5a6875", "#c8102e"
+SHARES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#9aa5b1")
 COLUMNS = 1_000  #: buckets of the map
 LONGEST = 200  #: steps of the curves
 
@@ -40,33 +42,71 @@ def figure(study: Study, step: int | None = None) -> Figure:
     at = study.start + study.trace.steps // 2 if step is None else step
     if step is None and study.events:
         at = study.events[-1].step
-    rows = (study.stream is not None) + 3
+    mixed = study.stream is not None and bool(study.stream.experts)
+    top = (study.stream is not None) + mixed
+    rows = top + 3 * study.recorded
     made = Figure(figsize=(11, 2.9 * rows), layout="constrained")
     made.suptitle(study.title)
     grid = made.add_gridspec(rows, 2)
-    top = 0
     if study.stream is not None:
         _stream(made.add_subplot(grid[0, :]), study)
-        top = 1
+    if mixed:
+        _experts(made.add_subplot(grid[1, :]), study)
+    if study.recorded:
+        _network(made, grid, top, study, at)
+    return made
+
+
+def _network(made: Figure, grid: GridSpec, top: int, study: Study, at: int) -> None:
     _map(made, made.add_subplot(grid[top, :]), study)
     _spectrum(made.add_subplot(grid[top + 1, 0]), study)
     _score(made.add_subplot(grid[top + 1, 1]), study)
     _retention(made.add_subplot(grid[top + 2, 0]), study, at)
     if study.memory in study.trace.memory:
         _age(made.add_subplot(grid[top + 2, 1]), study, at)
-    return made
 
 
 def _stream(axes: Axes, study: Study) -> None:
     stream = study.stream
     if stream is None:
         return
+    if stream.low is not None and stream.high is not None:
+        axes.fill_between(
+            stream.steps, stream.low, stream.high, color=BLUE, alpha=0.2, linewidth=0,
+            label="interval",
+        )  # fmt: skip
     axes.plot(stream.steps, stream.actual, color=GREY, linewidth=0.8, label="came")
     axes.plot(stream.steps, stream.prediction, color=BLUE, linewidth=0.8, label="predicted")
+    for alarm in stream.alarms:
+        axes.axvline(alarm, color=RED, linewidth=1)
     for border in study.borders:
         axes.axvline(border, 0.93, 1.0, color=GREEN, linewidth=1)
-    axes.set(xlabel="step", ylabel="target", xlim=(study.start, study.start + study.trace.steps))
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False)
+    ends = (study.start, study.start + study.trace.steps)
+    axes.set(xlabel="step", ylabel="target", xlim=ends)
+    # Early intervals may be far wider than the stream: they must not flatten it.
+    known = np.concatenate((stream.actual, stream.prediction))
+    known = known[np.isfinite(known)]
+    if known.size and np.ptp(known) > 0:
+        low, high = known.min(), known.max()
+        axes.set_ylim(low - 0.2 * (high - low), high + 0.2 * (high - low))
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False)
+
+
+def _experts(axes: Axes, study: Study) -> None:
+    """Shares one on top of the other; those of the least weight are one."""
+    stream = study.stream
+    if stream is None:
+        return
+    names = list(stream.weights)
+    most, rest = names[: len(SHARES) - 1], names[len(SHARES) - 1 :]
+    shares = [stream.experts[name] for name in most]
+    if rest:
+        shares.append(np.sum([stream.experts[name] for name in rest], axis=0))
+    labels = [*most, f"{len(rest)} others"][: len(shares)]
+    axes.stackplot(stream.steps, *shares, labels=labels, colors=SHARES[: len(shares)])
+    ends = (study.start, study.start + study.trace.steps)
+    axes.set(xlabel="step", ylabel="share of the expert", xlim=ends, ylim=(0, 1))
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(shares), frameon=False)
 
 
 def _map(made: Figure, axes: Axes, study: Study) -> None:

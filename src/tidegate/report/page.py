@@ -11,7 +11,7 @@ from typing import Any
 
 from tidegate._core.version import __version__
 from tidegate.report.equations import Equation, cell_of, equations
-from tidegate.report.facts import alignment_facts, sentences, unit_rows
+from tidegate.report.facts import alignment_facts, network_rows, sentences, unit_rows
 from tidegate.report.payload import payload
 from tidegate.report.study import Study
 
@@ -20,7 +20,7 @@ __all__ = ["html_page"]
 ASSETS = files("tidegate.report") / "assets"
 SCRIPTS = (
     "numbers.js", "tables.js", "charts.js", "memory.js", "gate_map.js", "cell_view.js",
-    "views.js", "report.js",
+    "stream_views.js", "views.js", "report.js",
 )  # fmt: skip
 
 HEADINGS = {
@@ -28,6 +28,15 @@ HEADINGS = {
     "effective": "effective half-life, steps",
     "least_kept": "least kept in a step",
     "evidence": "use of the memory",
+}
+
+
+NETWORK_HEADINGS = {
+    "network": "network",
+    "weight": "weight in the forecast",
+    "between_events": "half-life between events",
+    "effective": "effective half-life",
+    "longest": "longest half-life",
 }
 
 
@@ -48,6 +57,7 @@ def html_page(study: Study) -> str:
         findings="".join(f"<li>{escape(line)}</li>" for line in sentences(study)),
         alignment=_alignment(study),
         equations=_equations(study),
+        networks=_networks(study),
         units=_units(study),
         alarms=_alarms(study),
         # "</" would end the script that holds it.
@@ -90,6 +100,8 @@ def _alignment(study: Study) -> str:
 
 
 def _equations(study: Study) -> str:
+    if not study.recorded:
+        return ""
     cell = cell_of(study.trace.meta.cell)
     if cell is None:
         return "<p>The equations of a cell that is not Tidegate's own are not known here.</p>"
@@ -103,6 +115,8 @@ def _equation(equation: Equation) -> str:
 
 def _units(study: Study) -> str:
     rows = unit_rows(study)
+    if not rows:
+        return ""
     names = [name for name in rows[0] if name != "pattern"]
     headings = [HEADINGS.get(name) or _gate_heading(name) for name in names]
     return _table(
@@ -110,6 +124,20 @@ def _units(study: Study) -> str:
         headings,
         [[row[name] for name in names] for row in rows],
     )
+
+
+def _networks(study: Study) -> str:
+    rows = network_rows(study)
+    if not rows:
+        return ""
+    names = list(rows[0])
+    table = _table(
+        "Half-lives of the unit in the middle, in steps, and of the one that keeps longest. "
+        f"“{study.looked_at}” is looked at below; --expert NAME takes another one.",
+        [NETWORK_HEADINGS[name] for name in names],
+        [[row[name] for name in names] for row in rows],
+    )
+    return f"<section><h2>How long each network remembers</h2>{table}</section>"
 
 
 def _gate_heading(name: str) -> str:

@@ -13,7 +13,8 @@ from tidegate._core.decimation import decimate
 from tidegate._core.trace import Array
 from tidegate.memory import EventAverage
 from tidegate.report.equations import cell_of, roles
-from tidegate.report.study import Stream, Study
+from tidegate.report.stream import Stream
+from tidegate.report.study import Study
 
 __all__ = ["payload"]
 
@@ -70,7 +71,7 @@ def _detail(study: Study) -> dict[str, Any]:
     """The last steps with every value that was recorded."""
     trace = study.trace
     arrays = 2 + len(trace.memory) + len(trace.hidden) + len(trace.gates)
-    steps = min(trace.steps, max(LEAST_DETAIL, VALUES // (arrays * len(study.units))))
+    steps = min(trace.steps, max(LEAST_DETAIL, VALUES // (arrays * max(len(study.units), 1))))
     part = trace.part(trace.steps - steps, trace.steps)
     sign = part.retention_sign.get(study.memory)
     return {
@@ -99,6 +100,11 @@ def _stream(stream: Stream) -> dict[str, Any]:
         "actual": _packed(stream.actual, np.float64),
         "prediction": _packed(stream.prediction, np.float64),
         "times": list(stream.times),
+        "low": None if stream.low is None else _packed(stream.low, np.float64),
+        "high": None if stream.high is None else _packed(stream.high, np.float64),
+        "score": None if stream.score is None else _packed(stream.score),
+        "experts": {name: _packed(stream.experts[name]) for name in stream.weights},
+        "alarms": list(stream.alarms),
     }
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidegate._core.errors import UsageError
-from tidegate._core.records import Record
-from tidegate._core.trace import PARTS, Array, Trace
+from tidegate._core.trace import PARTS, Trace
 from tidegate.memory import (
     Alarm,
     Alignment,
@@ -28,40 +27,16 @@ from tidegate.memory import (
     half_lives,
     patterns,
 )
+from tidegate.report.networks import NetworkMemory
+from tidegate.report.stream import Stream
 
-__all__ = ["Stream", "Study", "stream_of"]
+__all__ = ["Study"]
 
 Floats = NDArray[np.float64]
 
 LEAST_FOR_PATTERNS = 100  #: steps below which no pattern of use is told
 ROUND = 10  #: steps shown before and after an event
 WITHIN = 2  #: steps between an event and the border it meets
-
-
-@dataclass(frozen=True, eq=False)
-class Stream:
-    """What was predicted and what came, (steps,) float64, NaN where it is not known.
-
-    Attributes:
-        steps: numbers of the steps, as the Trace counts them.
-        prediction: made before ``actual`` was seen, in the units of the target.
-        actual: in the units of the target.
-        times: as the source has them, or none.
-
-    >>> stream = Stream(np.arange(2), np.array([1.0, 2.0]), np.array([1.5, np.nan]))
-    >>> stream.error
-    array([0.5, nan])
-    """
-
-    steps: NDArray[np.int64]
-    prediction: Floats
-    actual: Floats
-    times: tuple[str, ...] = ()
-
-    @property
-    def error(self) -> Floats:
-        """actual - prediction."""
-        return self.actual - self.prediction
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +50,9 @@ class Study:
         borders: numbers of steps at which something is known to begin; those outside the Trace
             are left out.
         units: numbers of the Trace's units; a selection keeps their numbers.
+        networks: what is known of all networks of the forecaster whose run it is, the one that is
+            looked at among them.
+        looked_at: the name of that one.
 
     Attributes:
         start: number of the Trace's first step.
@@ -93,6 +71,8 @@ class Study:
     stream: Stream | None = None
     borders: Sequence[int] = ()
     units: Sequence[int] = field(default=())
+    networks: Sequence[NetworkMemory] = field(default=())
+    looked_at: str = ""
 
     def __post_init__(self) -> None:
         if self.trace.rows != 1:
@@ -104,6 +84,11 @@ class Study:
         object.__setattr__(self, "borders", tuple(inside))
         object.__setattr__(self, "units", tuple(self.units) or tuple(range(self.trace.units)))
         self.memory  # noqa: B018  (a memory without a direct path is refused when it is made)
+
+    @property
+    def recorded(self) -> bool:
+        """Whether there is a network to look at, and not a stream alone."""
+        return self.trace.units > 0
 
     @property
     def start(self) -> int:
@@ -128,18 +113,20 @@ class Study:
     def patterns(self) -> list[Pattern]:
         """The pattern of every unit; none where the Trace is too short or holds no memory."""
         enough = int((~self.trace.reset).sum()) >= LEAST_FOR_PATTERNS
-        if not enough or not self.trace.memory:
+        if not enough or not self.trace.memory or not self.recorded:
             return []
         return patterns(self.trace, 0, self.memory)
 
     @cached_property
     def score(self) -> Floats:
         """E_t, the forget score (steps,)."""
+        if not self.recorded:
+            return np.zeros(self.trace.steps)
         return forget_score(self.trace, self.memory)[:, 0]
 
     @cached_property
     def events(self) -> list[Event]:
-        return events_of(self.score[:, None], self.start)
+        return events_of(self.score[:, None], self.start) if self.recorded else []
 
     @cached_property
     def alignment(self) -> Alignment | None:
@@ -158,7 +145,8 @@ class Study:
 
     @cached_property
     def alarms(self) -> list[Alarm]:
-        return alarms(self.trace, self.memory) if self.memory in self.trace.memory else []
+        known = self.recorded and self.memory in self.trace.memory
+        return alarms(self.trace, self.memory) if known else []
 
     def selected(self, units: Sequence[int]) -> Study:
         """The study of some units alone, in the order given.
@@ -183,30 +171,3 @@ class Study:
 
     def _at(self, events: Iterable[Event]) -> list[int]:
         return [event.step - self.start for event in events]
-
-
-def stream_of(records: Iterable[Record], start: int, steps: int) -> Stream | None:
-    """The stream of the records that a Trace has steps for; None where there are none.
-
-    A step of a run's trace has the number of its record.
-
-    >>> from tidegate._core.records import Forecast
-    >>> record = Record(step=1, time="12:00", prediction=5.0, actual=5.5, error=0.5,
-    ...                 next=Forecast(time=None, prediction=None))
-    >>> stream_of([record], start=0, steps=10).actual
-    array([5.5])
-    """
-    found = [r for r in records if start <= r.step < start + steps]
-    if not found:
-        return None
-    times = tuple(r.time or "" for r in found)
-    return Stream(
-        np.array([r.step for r in found], np.int64),
-        _numbers([r.prediction for r in found]),
-        _numbers([r.actual for r in found]),
-        times if any(times) else (),
-    )
-
-
-def _numbers(values: Sequence[float | None]) -> Array:
-    return np.array([np.nan if v is None else v for v in values], np.float64)

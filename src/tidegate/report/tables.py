@@ -7,7 +7,7 @@ import io
 import json
 from typing import Any
 
-from tidegate.report.facts import facts, sentences, unit_rows
+from tidegate.report.facts import expert_rows, facts, network_rows, sentences, unit_rows
 from tidegate.report.study import Study
 
 __all__ = ["csv_text", "json_text", "plain_text"]
@@ -30,6 +30,8 @@ def json_text(study: Study) -> str:
 def csv_text(study: Study) -> str:
     """One row a unit: half-lives in steps, the pattern of its use, shares of closed and open gates.
 
+    Where no network was recorded, one row an expert: what it weighed.
+
     >>> import numpy as np
     >>> from tidegate._core.trace import Trace
     >>> study = Study("demo", Trace({"c": np.full((50, 1, 2), np.log(0.5))}))
@@ -38,7 +40,7 @@ def csv_text(study: Study) -> str:
     0,1.0,1.0,0.5
     1,1.0,1.0,0.5
     """
-    rows = unit_rows(study)
+    rows = unit_rows(study) if study.recorded else expert_rows(study)
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
@@ -55,13 +57,29 @@ def plain_text(study: Study) -> str:
     >>> print(plain_text(study).splitlines()[1])
     2 units, 50 steps: 0 to 49.
     """
-    parts = [study.title, *sentences(study), "", *_units(study)]
+    parts = [study.title, *sentences(study)]
+    if study.networks:
+        parts += ["", *_networks(study)]
+    if study.recorded:
+        parts += ["", *_units(study)]
     if study.events:
         parts += ["", "forget events (step: score, standard deviations above its mean)"]
         parts += [f"  {e.step}: {e.score:.2f}, {e.excess:.1f}" for e in study.events[:SHOWN_EVENTS]]
         if len(study.events) > SHOWN_EVENTS:
             parts.append(f"  and {len(study.events) - SHOWN_EVENTS} more: --format json has all")
     return "\n".join(parts) + "\n"
+
+
+def _networks(study: Study) -> list[str]:
+    heading = f"{'network':<14}{'weight':>7}  {'half-life between events':>24}"
+    lines = [f"{heading}  {'effective':>12}  longest"]
+    for row in network_rows(study):
+        between, effective, longest = (
+            _steps(row[name]) for name in ("between_events", "effective", "longest")
+        )
+        name, weight = row["network"], row["weight"]
+        lines.append(f"{name:<14}{weight:>7.3f}  {between:>24}  {effective:>12}  {longest}")
+    return lines
 
 
 def _units(study: Study) -> list[str]:

@@ -50,7 +50,7 @@ tidegate.chart = function (plot, spec) {
     axes: [tidegate.axis(spec.x, 32, spec.xAxis), tidegate.axis(spec.y, tidegate.LEFT - tidegate.LABEL, spec.yAxis)],
     series: [{ label: spec.x, value: (u, v) => (v === null ? "" : tidegate.number(v)) }, ...spec.series],
     cursor: Object.assign({ drag: { x: false, y: false } }, spec.cursor),
-    hooks: spec.hooks || {}, legend: { markers: { fill: (u, n) => (u.series[n].hollow ? tidegate.colour("paper") : tidegate.ink(u.series[n])) } },
+    bands: spec.bands || [], hooks: spec.hooks || {}, legend: { markers: { fill: (u, n) => (u.series[n].hollow ? tidegate.colour("paper") : tidegate.ink(u.series[n])) } },
   };
   return new uPlot(options, spec.columns, plot);
 };
@@ -99,6 +99,7 @@ tidegate.overTime = function (plot, state, spec) {
     // Many lines through the whole chart would hide it.
     const foot = inView.length > tidegate.FEW ? 0.1 : 1;
     for (const border of inView) tidegate.mark(u, border, tidegate.colour("three"), 0, foot, 1.5, foot === 1 ? [4, 3] : []);
+    for (const alarm of spec.alarms || []) tidegate.mark(u, alarm, tidegate.colour("alarm"), 0, 1, 1.5, []);
     for (const event of spec.events)
       tidegate.mark(u, event, tidegate.colour("two"), 0.9, 1, 1.5);
     tidegate.mark(u, state.step, tidegate.colour("pick"), 0, 1, 1.5, [2, 2]);

@@ -9,13 +9,17 @@
   if (part.sign) part.sign = tidegate.array(part.sign);
   for (const kind of ["memory", "hidden", "gates"])
     for (const name of Object.keys(part[kind])) part[kind][name] = tidegate.array(part[kind][name]);
-  if (data.stream)
-    for (const name of ["steps", "actual", "prediction"]) data.stream[name] = tidegate.array(data.stream[name]);
+  if (data.stream) {
+    for (const name of ["steps", "actual", "prediction", "low", "high", "score"])
+      if (data.stream[name]) data.stream[name] = tidegate.array(data.stream[name]);
+    for (const name of Object.keys(data.stream.experts)) data.stream.experts[name] = tidegate.array(data.stream.experts[name]);
+  }
 
   const OPENING = 500; // steps in view at first
   const last = data.first + data.steps - 1, earliest = data.first + part.first;
   const state = { step: last, unit: 0, view: [data.first, last], at: () => state.step - earliest };
   const inputs = { step: document.getElementById("step"), range: document.getElementById("step-range"), unit: document.getElementById("unit") };
+  const recorded = data.units.length > 0;
   let views = [], scheduled = false;
 
   function draw() {
@@ -41,7 +45,7 @@
     state.step = tidegate.clamp(Math.round(step), earliest, last);
     follow();
     const held = step < earliest && part.first > 0;
-    tell(`Picked: step ${tidegate.whole(state.step)}, unit ${data.units[state.unit]}.` +
+    tell(`Picked: step ${tidegate.whole(state.step)}` + (recorded ? `, unit ${data.units[state.unit]}.` : ".") +
       (held ? ` Steps before ${tidegate.whole(earliest)} are on this page as an overview only.` : ""));
     changed();
   };
@@ -82,6 +86,12 @@
   document.getElementById("zoom-all").onclick = state.lookAtAll;
 
   function build() {
+    for (const id of ["network", "unit-label"]) document.getElementById(id).hidden = !recorded;
+    if (!recorded) {
+      views = tidegate.streamViews(data, state);
+      draw();
+      return;
+    }
     views = [...tidegate.streamViews(data, state), tidegate.gateMap(data, state), tidegate.spectrumView(data, state),
       ...tidegate.scoreView(data, state), tidegate.retentionView(data, state)];
     if (part.memory[part.name]) views.push(tidegate.ageView(data, state), tidegate.cellView(data, state));
@@ -90,9 +100,10 @@
     draw();
   }
 
-  /* Start where there is something to see: at the last event whose aftermath was recorded. */
-  const seen = data.events.filter((e) => e.step >= earliest && e.step <= last - 20);
-  state.step = seen.length ? seen[seen.length - 1].step : Math.max(earliest, last - 50);
+  /* Start where there is something to see: at the last event whose aftermath was recorded, or at an alarm. */
+  const marked = recorded ? data.events.map((e) => e.step) : data.stream ? data.stream.alarms : [];
+  const seen = marked.filter((step) => step >= earliest && step <= last - 20);
+  state.step = seen.length ? seen[seen.length - 1] : Math.max(earliest, last - 50);
   /* All steps of a long recording at once would be one solid block. */
   state.look(last - OPENING + 1, last);
   follow();

@@ -1,51 +1,6 @@
 "use strict";
 /* The charts of a report; each returns what draws it anew for the picked step, unit and view. */
 
-tidegate.nearest = function (steps, step) {
-  let low = 0, high = steps.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (steps[middle] < step) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-};
-
-tidegate.streamViews = function (data, state) {
-  if (!data.stream) {
-    document.getElementById("stream-section").hidden = true;
-    return [];
-  }
-  const { steps, actual, prediction, times } = data.stream;
-  const error = actual.map((a, n) => a - prediction[n]);
-  const marks = { events: data.events.map((e) => e.step), borders: data.borders };
-  const inView = () => {
-    const rows = [];
-    for (let n = 0; n < steps.length; n++)
-      if (steps[n] >= state.view[0] && steps[n] <= state.view[1])
-        rows.push([tidegate.whole(steps[n]), times[n] || "", prediction[n], actual[n], error[n]]);
-    return rows;
-  };
-  const above = tidegate.figure("stream", "Prediction and what came",
-    "In the units of the target. Ticks at the foot: forget events; at the top: given borders; dotted line: the picked step.");
-  const below = tidegate.figure("error", "Error", "What came minus the prediction, in the units of the target.");
-  for (const one of [above, below]) tidegate.keys(one.plot, state);
-  const drawn = [
-    tidegate.overTime(above.plot, state, { ...marks, y: "target", height: 240,
-      columns: [Array.from(steps), tidegate.gaps(actual), tidegate.gaps(prediction)],
-      series: [tidegate.series("came", "soft", { width: 1.25 }), tidegate.series("predicted", "one")] }),
-    tidegate.overTime(below.plot, state, { ...marks, y: "error", height: 150,
-      columns: [Array.from(steps), tidegate.gaps(error)], series: [tidegate.series("error", "four")] }),
-  ];
-  const table = tidegate.table(below.figure, "the stream in view", ["step", "time", "predicted", "came", "error"], inView);
-  return [...drawn, table, () => {
-    const n = tidegate.nearest(steps, state.step), when = times[n] ? `, ${times[n]}` : "";
-    if (steps[n] !== state.step) { above.reading.textContent = ""; return; }
-    above.reading.textContent = `Step ${tidegate.whole(state.step)}${when}: predicted ${tidegate.number(prediction[n])}, ` +
-      `came ${tidegate.number(actual[n])}, error ${tidegate.number(error[n])}.`;
-  }];
-};
-
 tidegate.scoreView = function (data, state) {
   const { figure, plot, reading } = tidegate.figure("score", "Forget score E",
     "How much more than usual the gates close, in standard deviations, units that close seldom and " +
