@@ -68,6 +68,17 @@ def read_forecast(
     Raises:
         UsageError: there are no records as lines, or that expert or stream is not among them.
         DataError: a file is damaged.
+
+    >>> import tempfile
+    >>> from tidegate._core.records import Forecast, with_schema
+    >>> record = Record(step=7, time=None, prediction=5.0, actual=5.5, error=0.5,
+    ...                 next=Forecast(time=None, prediction=None), experts={"near": 1.0})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lines = Path(folder, "records.jsonl")
+    ...     written = lines.write_text(with_schema(record.to_json_line()))
+    ...     study = read_forecast(Path(folder), 100, "demo")
+    >>> study.stream.weights
+    {'near': 1.0}
     """
     path = folder / RECORDS
     if not path.exists():
