@@ -16,7 +16,7 @@ from tidegate.experiments.mixture import Mixture, class_surprise, pieces
 from tidegate.experiments.never_ending import Endless, run_endless
 from tidegate.experiments.recent_one import bounds, hand_set
 from tidegate.experiments.telephone import gradient_reach
-from tidegate.experiments.timing import DelaySource, RhythmSource, SpikeSource
+from tidegate.experiments.timing_sources import DelaySource, RhythmSource, SpikeSource
 from tidegate.gates import half_life_from_preactivation
 from tidegate.learn import Adam, Learner, Network, RunningAverage, Softmax
 from tidegate.tasks import Reber, RecentOne, TemporalOrder, correct
