@@ -28,7 +28,7 @@ from tidegate.experiments import (
     wilson,
 )
 from tidegate.experiments.page import page
-from tidegate.experiments.table import cells, table_json, unmet
+from tidegate.experiments.table import columns, remarks, table_json, unmet
 
 
 @pytest.mark.parametrize("k, n", [(0, 10), (3, 10), (10, 10), (18, 100), (0, 140), (82, 100)])
@@ -84,7 +84,16 @@ def test_a_line_sums_up_its_trials() -> None:
     assert (good.median_streams, good.retest_perfect, good.error_free_1e6) == (5, 3, None)
     assert (good.verdict, bad.verdict) == ("holds", "does not hold")
     assert unmet([good, bad]) == ["bad"]
-    assert cells(good)[1:4] == ["5/10", "24-76 %", "500, 900"]
+    heads, row, _ = columns(Coin(), [good, bad])
+    assert row[1:5] == ["5/10", "24-76 %", "500, 900", "5"] and row[-2:] == ["50 %", "holds"]
+    assert "quiet 1e6" not in heads and "retest" in heads and len(heads) == len(row)
+
+
+def test_it_is_said_why_rows_are_not_judged() -> None:
+    enough, few = lines(Coin(), trials(8)), lines(Coin(), trials(7))
+    assert remarks(Coin(), enough, 10) == []
+    assert remarks(Coin(), few, 10) == ["Rows with fewer than 8 trials are not judged."]
+    assert "less than 10 symbols" in remarks(Coin(), enough, 9)[0]
 
 
 def test_nothing_is_judged_by_a_shorter_budget() -> None:

@@ -16,7 +16,7 @@ from rich.table import Table
 from tidegate._core.errors import UsageError
 from tidegate.experiments import Experiment, Job, Line, Trial, experiments, named, run
 from tidegate.experiments.page import write_page
-from tidegate.experiments.table import HEADS, cells, lines, table_json, unmet
+from tidegate.experiments.table import columns, lines, remarks, table_json, unmet
 
 UNMET = 5  #: exit code where a claim that should hold does not
 
@@ -114,11 +114,14 @@ def _watched(
 
 def _print(experiment: Experiment, found: list[Line], budget: int) -> None:
     table = Table(title=f"{experiment.title}; {budget:,} {experiment.unit}", title_justify="left")
-    for head in [*HEADS, experiment.measure, "published", "verdict"]:
+    heads, *rows = columns(experiment, found)
+    for head in heads:
         table.add_column(head)
-    for line in found:
-        table.add_row(*cells(line))
+    for row in rows:
+        table.add_row(*row)
     Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200).print(table)
     for line in found:
         if line.row.note:
             click.echo(f"{line.row.name}: {line.row.note}")
+    for remark in remarks(experiment, found, budget):
+        click.echo(remark)

@@ -10,7 +10,7 @@ import numpy as np
 from tidegate.experiments.base import Experiment, Figure, Trial
 from tidegate.experiments.drawing import Curve, chart
 from tidegate.experiments.keeping import Job
-from tidegate.experiments.table import HEADS, Line, cells
+from tidegate.experiments.table import Line, columns, remarks
 
 __all__ = ["page", "write_page"]
 
@@ -58,6 +58,7 @@ def page(
         f"Solved: {experiment.criterion}.",
         f"{asked} a trial; seeds {seeds[0]} to {seeds[-1]}." if seeds else "",
         f"## Results\n\n{_table(experiment, found)}",
+        *remarks(experiment, found, min(budgets, default=experiment.budget)),
         *(f"![{f.caption}]({stem}-{f.name}.svg)\n\n{f.caption}" for f in figures),
         f"## What did not reproduce, and what is wanting\n\n{_wanting(experiment, found)}",
     ]
@@ -65,8 +66,8 @@ def page(
 
 
 def _table(experiment: Experiment, found: Sequence[Line]) -> str:
-    heads = [*HEADS, experiment.measure or "measure", "published", "verdict"]
-    rows = [heads, ["---"] * len(heads), *map(cells, found)]
+    heads, *lines = columns(experiment, found)
+    rows = [heads, ["---"] * len(heads), *lines]
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 

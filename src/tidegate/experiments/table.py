@@ -8,14 +8,11 @@ from statistics import median
 from typing import Any
 
 from tidegate.experiments.base import Experiment, Row, Trial
-from tidegate.experiments.claims import FAILS, UNCLEAR
+from tidegate.experiments.claims import FAILS, FEWEST, UNCLEAR, Nothing
 from tidegate.experiments.keeping import Job
 from tidegate.experiments.wilson import wilson
 
-__all__ = ["HEADS", "Line", "cells", "lines", "table_json", "unmet"]
-
-#: of the columns that every experiment has; then come its measure, what was published, the verdict
-HEADS = ("row", "solved", "95 %", "symbols (median, max)", "streams", "retest", "quiet 1e6")
+__all__ = ["Line", "columns", "lines", "remarks", "table_json", "unmet"]
 
 
 @dataclass(frozen=True)
@@ -109,8 +106,29 @@ def unmet(found: Sequence[Line]) -> list[str]:
     return [line.row.name for line in found if line.row.stands and line.verdict == FAILS]
 
 
-def cells(line: Line) -> list[str]:
-    """A line of the table as text."""
+def remarks(experiment: Experiment, found: Sequence[Line], budget: int) -> list[str]:
+    """Why some rows are not judged, in full sentences."""
+    if budget < experiment.budget:
+        return [f"Nothing is judged by less than {experiment.budget:,} {experiment.unit} a trial."]
+    claims = [line for line in found if not isinstance(line.row.claim, Nothing)]
+    if any(line.trials < FEWEST for line in claims):
+        return [f"Rows with fewer than {FEWEST} trials are not judged."]
+    return []
+
+
+def columns(experiment: Experiment, found: Sequence[Line]) -> list[list[str]]:
+    """The table as text, its heads first; columns without an entry are left out.
+
+    Medians are over the trials that solved it; that of the measure is over all.
+    """
+    heads = ["row", "solved", "95 %", "symbols (median, max)", f"{experiment.unit} (median)"]
+    heads += ["retest", "quiet 1e6", f"{experiment.measure} (median)", "published", "verdict"]
+    rows = [_cells(line) for line in found]
+    used = [k for k in range(len(heads)) if any(row[k] != "-" for row in rows)]
+    return [[row[k] for k in used] for row in [heads, *rows]]
+
+
+def _cells(line: Line) -> list[str]:
     low, high = line.interval
     symbols = "-"
     if line.median_symbols is not None:
@@ -123,7 +141,7 @@ def cells(line: Line) -> list[str]:
         _number(line.median_streams),
         _of(line.retest_perfect, line.solved),
         _of(line.error_free_1e6, line.solved),
-        "-" if line.measure is None else f"{line.measure:,.4g}",
+        "-" if line.measure is None else _measure(line.measure),
         line.row.published or "-",
         line.verdict,
     ]
@@ -131,6 +149,10 @@ def cells(line: Line) -> list[str]:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:,.0f}"
+
+
+def _measure(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def _of(count: int | None, total: int) -> str:
