@@ -9,7 +9,7 @@ from torch.nn import Parameter
 from support.layers import assert_same, eagerly, gradients, made, sequences, some_state
 from tidegate import cells
 from tidegate._core.errors import UsageError
-from tidegate.layers import GRU, LSTM, Recurrent
+from tidegate.layers import GRU, LSTM, Recurrent, in_place, plain
 from tidegate.layers.straight import straight
 
 NOWHERE = torch.zeros(7, 4, dtype=torch.bool)
@@ -99,3 +99,29 @@ def test_memory_of_a_call_is_not_shared_with_its_last_state():
         kept = output.clone()
         h.zero_()
     assert torch.equal(output, kept)
+
+
+@pytest.mark.parametrize("options", [{}, {"bidirectional": True}], ids=["one way", "both ways"])
+@pytest.mark.parametrize("cell", ["lstm", "gru", "block2000", "layer_norm_lstm"])
+def test_a_run_that_keeps_nothing_gives_the_same_bits(cell, options):
+    """Its memories go round in two blocks, forwards and backwards."""
+    layer, x = made(cell, torch.float32, **options), sequences(dtype=torch.float32)
+    output, state = layer(x)
+    with torch.no_grad():
+        bare, last = layer(x)
+    assert output.requires_grad and not bare.requires_grad
+    assert torch.equal(bare, output) and all(map(torch.equal, last, state))
+
+
+def test_large_parts_lie_apart_and_give_the_same(monkeypatch):
+    layer, x = made("lstm", seed=11), sequences(9)
+    want, *_, trace = gradients(layer, x), *layer(x, trace=True)
+    monkeypatch.setattr(in_place, "_ALWAYS_MAPPED", 64)
+    in_place.sized.cache_clear()
+    plain.plain.cache_clear()
+    assert_same(gradients(layer, x), want, 0.0)
+    *_, apart = layer(x, trace=True)
+    for part in ("gates", "memory", "slots", "hidden"):
+        assert_same(getattr(apart, part), getattr(trace, part), 0.0)
+    in_place.sized.cache_clear()
+    plain.plain.cache_clear()

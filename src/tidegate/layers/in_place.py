@@ -10,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from tidegate.kernels.batch import call as batch_call
+from tidegate.kernels.batch.call import EVERY, IN_TURN
 from tidegate.layers.graph import Errors, Results, Start
 from tidegate.layers.layout import Layout
 from tidegate.layers.packing import Given, address
@@ -23,11 +25,16 @@ from tidegate.layers.recording import Left, by_name
 
 __all__ = ["Shape", "Sized", "sized"]
 
-_DTYPES = {torch.float32: np.dtype(np.float32), torch.float64: np.dtype(np.float64)}
+_DTYPES: dict[torch.dtype, np.dtype[Any]] = {
+    torch.float32: np.dtype(np.float32),
+    torch.float64: np.dtype(np.float64),
+}
 _ALWAYS_MAPPED = 2**25
 _LINE = 16
 """Numbers that begin a cache line of their own, in either precision."""
 Shape = tuple[int, ...]
+Kept = tuple[Tensor, Tensor, Tensor, Tensor]
+"""State; memories, values for the way back, and what only a trace shows: pieces, or one thrice."""
 
 
 @lru_cache(maxsize=256)
@@ -39,19 +46,21 @@ def sized(layout: Layout, dtype: torch.dtype, shape: Shape, reverse: bool) -> Si
 class Sized:
     """One direction of a layer for inputs of one size.
 
-    Memories, values for the way back and what only a trace shows lie in one piece of memory, the
-    *rest*, cut where the first thing ends that a run does without.
+    Memories, values for the way back, and what only a trace shows lie in one piece of memory where
+    it is small: what takes memory once takes less time.
     """
 
     def __init__(self, layout: Layout, dtype: torch.dtype, shape: Shape, reverse: bool) -> None:
         run = batch_call.layout(layout.cell, _DTYPES[dtype], shape, layout.units, reverse)
         self._run, self._itemsize = run, dtype.itemsize
-        self._state, self._state_numbers = run.state, math.prod(run.state)
+        self._state_numbers = math.prod(run.state)
         self._after = slice(-1) if reverse else slice(1, None)
-        self._saved_at = -(-math.prod(run.memory) // _LINE) * _LINE
-        self._shown_at = self._saved_at + -(-math.prod(run.saved) // _LINE) * _LINE
-        self._end = self._shown_at + math.prod(run.shown)
         self._last = [run.hiddens, run.kept] if run.kept[0] else [run.hiddens]
+        self._parts = [_whole_lines(part) for part in (run.memory, run.saved, run.shown)]
+        self._two_blocks = _whole_lines((2, *run.memory[1:]))
+        self._in_one = sum(self._parts) * dtype.itemsize < _ALWAYS_MAPPED
+        memory, saved, _ = self._parts if self._in_one else (0, 0, 0)
+        self._starts = (0, memory, memory + saved)
 
     def fits(self, start: Start) -> bool:
         """Whether a given state has the shapes that runs begin with."""
@@ -65,28 +74,27 @@ class Sized:
         start: Start,
         saving: bool,
         trace: bool,
-    ) -> tuple[Results, tuple[Tensor, Tensor]]:
+    ) -> tuple[Results, Kept]:
         """Run from ``start``, or from where the cell itself starts; all contiguous.
 
         Returns:
-            what it gives; state and rest, which the way back and a trace need.
+            what it gives; what the way back and a trace need.
         """
         keep = saving or trace
-        numbers = self._end if trace else self._shown_at if keep else self._saved_at
-        state = _empty(x, self._state, self._state_numbers)
-        rest = _empty(x, (numbers,), numbers)
+        state = _empty(x, self._run.state, self._state_numbers)
+        memory, saved, shown = pieces = self._room(x, keep, trace)
         last = [x.new_empty(*shape) for shape in self._last]
         by_input, by_hidden, bias, second_bias, unit = given.addresses()
-        at = rest.data_ptr()
         batch_call.forward_at(
             self._run, x.data_ptr(), (by_input, by_hidden, bias, unit),
-            address(start[0]), address(start[1]), state.data_ptr(), at,
-            at + self._saved_at * self._itemsize if keep else 0,
-            at + self._shown_at * self._itemsize if trace else 0,
+            address(start[0]), address(start[1]), state.data_ptr(),
+            memory.data_ptr(), self._address(saved, 1) if keep else 0,
+            self._address(shown, 2) if trace else 0,
             last[0].data_ptr(), last[1].data_ptr() if len(last) > 1 else 0,
-            second_bias=second_bias, threads=torch.get_num_threads(),
+            second_bias=second_bias, memory_mask=EVERY if keep else IN_TURN,
+            threads=torch.get_num_threads(),
         )  # fmt: skip
-        return (state[self._after], *last), (state, rest)
+        return (state[self._after], *last), (state, *pieces)
 
     def backward(
         self,
@@ -103,34 +111,33 @@ class Sized:
             errors: d loss / d each result of the run, nothing for 0.
             needs: whether the error on x, and those on the start, are wanted.
         """
-        state, rest = kept
+        state, memory, saved = kept
         whole = [error if error is None else error.contiguous() for error in errors]
         d_hidden, d_last_hidden, d_last_memory = [*whole, None][:3]
         if d_hidden is None:
-            d_hidden = x.new_zeros(len(x), *self._state[1:])
+            d_hidden = x.new_zeros(len(x), *self._run.state[1:])
         d_x = torch.empty_like(x) if needs[0] else None
         d_hidden0 = x.new_empty(*self._run.hiddens) if needs[1] else None
         d_memory0 = x.new_empty(*self._run.kept) if needs[1] else None
         by_input, by_hidden, _, _, unit = given.addresses()
         d_input, d_by_hidden, d_bias, _, d_unit = into.addresses()
-        at = rest.data_ptr()
         batch_call.backward_at(
-            self._run, x.data_ptr(), (by_input, by_hidden, 0, unit), state.data_ptr(), at,
-            at + self._saved_at * self._itemsize, d_hidden.data_ptr(),
+            self._run, x.data_ptr(), (by_input, by_hidden, 0, unit), state.data_ptr(),
+            memory.data_ptr(), self._address(saved, 1), d_hidden.data_ptr(),
             address(d_last_hidden), address(d_last_memory), address(d_x),
             (d_input, d_by_hidden, d_bias, d_unit), address(d_hidden0), address(d_memory0),
             threads=torch.get_num_threads(),
         )  # fmt: skip
         return d_x, d_hidden0, d_memory0
 
-    def left(self, kept: Sequence[Tensor]) -> Left:
+    def left(self, kept: Kept) -> Left:
         """What a traced run left, every step of it by name."""
-        run, (state, rest) = self._run, kept
-        memory = self._part(rest, 0, run.memory)
-        places = (
-            self._part(rest, self._saved_at, run.saved),
-            self._part(rest, self._shown_at, run.shown),
-        )
+        run, (state, *pieces) = self._run, kept
+        shapes = (run.memory, run.saved, run.shown)
+        memory, *places = [
+            piece[start : start + math.prod(shape)].view(shape)
+            for piece, start, shape in zip(pieces, self._starts, shapes, strict=True)
+        ]
         gates, slots = (
             {name: places[which][:, :, n] for name, which, n in named}
             for named in run.engine.plan.traced
@@ -138,8 +145,22 @@ class Sized:
         memories = by_name(run.engine.plan.kept, memory[self._after], run.size.units)
         return Left(state, memory, gates, slots, memories)
 
-    def _part(self, rest: Tensor, start: int, shape: Shape) -> Tensor:
-        return rest[start : start + math.prod(shape)].view(shape)
+    def _room(self, x: Tensor, keep: bool, trace: bool) -> tuple[Tensor, Tensor, Tensor]:
+        """Memory for the parts; only two blocks of memories, in turn, where nothing is kept."""
+        memory, saved, shown = self._parts
+        parts = (memory if keep else self._two_blocks, saved * keep, shown * trace)
+        if self._in_one:
+            piece = x.new_empty(sum(parts))
+            return piece, piece, piece
+        first, second, third = (_empty(x, (numbers,), numbers) for numbers in parts)
+        return first, second, third
+
+    def _address(self, piece: Tensor, part: int) -> int:
+        return piece.data_ptr() + self._starts[part] * self._itemsize
+
+
+def _whole_lines(shape: Shape) -> int:
+    return -(-math.prod(shape) // _LINE) * _LINE
 
 
 def _empty(like: Tensor, shape: Shape, numbers: int) -> Tensor:
@@ -150,4 +171,6 @@ def _empty(like: Tensor, shape: Shape, numbers: int) -> Tensor:
     """
     if numbers * like.itemsize < _ALWAYS_MAPPED:
         return like.new_empty(*shape)
-    return torch.from_numpy(np.empty(shape, _DTYPES[like.dtype]))
+    piece = np.empty((numbers + _LINE,), _DTYPES[like.dtype])
+    first = -piece.ctypes.data % 64 // like.itemsize
+    return torch.from_numpy(piece[first : first + numbers].reshape(shape))

@@ -58,7 +58,7 @@ class Plain:
         given = self._packing.given(parameters)
         results, kept = self._sized.forward(x, given, start, saving, trace)
         if saving:
-            results = noted(self, results, kept, inputs)
+            results = noted(self, results, kept[:3], inputs)
         if not trace:
             return results, None
         look = partial(self._sized.left, kept)

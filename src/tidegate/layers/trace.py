@@ -18,7 +18,7 @@ from tidegate.layers.direction import Recorded
 __all__ = ["LayerTrace"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class LayerTrace:
     """Gates, memories and hidden values of one direction of one layer, at every step.
 

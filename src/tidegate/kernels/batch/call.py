@@ -22,7 +22,10 @@ from tidegate.kernels.batch.threads import run_backward, run_forward
 from tidegate.kernels.code.cpu import Target, host
 from tidegate.kernels.code.vector import DOUBLE, SINGLE
 
-__all__ = ["backward_at", "forward_at", "layout"]
+__all__ = ["EVERY", "IN_TURN", "backward_at", "forward_at", "layout"]
+
+EVERY, IN_TURN = -1, 1
+"""Masks on the numbers of blocks of memories."""
 
 
 @lru_cache(maxsize=256)
@@ -53,8 +56,8 @@ def forward_at(
     layout: Layout,
     x: int, weights: tuple[int, int, int, int], hidden0: int, memory0: int,
     state: int, memory: int, saved: int, shown: int, last_hidden: int, last_memory: int,
-    *, second_bias: int = 0, flags: int = 0, output: int = 0, memory_after: int = 0,
-    threads: int = 1,
+    *, second_bias: int = 0, memory_mask: int = EVERY, flags: int = 0, output: int = 0,
+    memory_after: int = 0, threads: int = 1,
 ) -> None:  # fmt: skip
     """A forward run.
 
@@ -64,14 +67,16 @@ def forward_at(
         second_bias: what is added to the bias, or 0.
         state, memory: every block of them; the output is ``state[1:]``, in reverse ``state[:-1]``,
             unless there are flags.
+        memory_mask: ``EVERY`` block of memory has its place, or ``IN_TURN`` two of them, which is
+            enough where neither the way back nor a trace wants them.
         saved: values for the way back and gates, or 0. shown: what only a trace shows, or 0.
         flags: (T, B) bytes, ``forward_code.RESET`` and ``INACTIVE``, or 0; with flags the output
             (T, B, Q * H) and the memories after each step (T, B, K * H) have arrays of their own.
     """
     space = layout.forward_shelf.take()
     space.tell(
-        x, *weights, second_bias, hidden0, memory0, state, memory, saved, shown,
-        last_hidden, last_memory,
+        x, *weights, second_bias, hidden0, memory0, state, memory, memory_mask,
+        saved, shown, last_hidden, last_memory,
         flags, output, memory_after, saved != 0, shown != 0, *_NO_ERRORS,
     )  # fmt: skip
     run_forward(layout, space, threads)
@@ -96,7 +101,7 @@ def backward_at(
     """
     space = layout.backward_shelf.take()
     space.tell(
-        x, *weights, 0, 0, 0, state, memory, saved, 0, 0, 0, flags, 0, 0, 1, 0, d_output,
+        x, *weights, 0, 0, 0, state, memory, EVERY, saved, 0, 0, 0, flags, 0, 0, 1, 0, d_output,
         d_last_hidden, d_last_memory, d_x, *d_weights, d_hidden0, d_memory0,
     )  # fmt: skip
     run_backward(layout, space, threads)

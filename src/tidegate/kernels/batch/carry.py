@@ -14,8 +14,9 @@ __all__ = ["carried_blocks", "give_errors", "give_last", "take_errors", "take_st
 
 def take_start(code: Emitter, sheet: Sheet) -> None:
     """The state before the first step, (names, B, H), into its block; else the cell's own."""
-    block = sheet.index("reverse") * sheet.index("steps")
+    first = sheet.index("reverse") * sheet.index("steps")
     for array, given, names in (("state", "hidden0", "hiddens"), ("memory", "memory0", "kept")):
+        block = sheet.block(array, first)
         with code.either(sheet.index(given) >= 1) as (some, none):
             with some:
                 for place, in_block, _ in _places(code, sheet, names, block):
@@ -28,11 +29,11 @@ def take_start(code: Emitter, sheet: Sheet) -> None:
 
 def give_last(code: Emitter, sheet: Sheet) -> None:
     """The state after the last step, from its block."""
-    block = sheet.index("steps") * (code.index(1) - sheet.index("reverse"))
+    last = sheet.index("steps") * (code.index(1) - sheet.index("reverse"))
     for array, to, names in (
         ("state", "last_hidden", "hiddens"), ("memory", "last_memory", "kept"),
     ):  # fmt: skip
-        for place, in_block, _ in _places(code, sheet, names, block):
+        for place, in_block, _ in _places(code, sheet, names, sheet.block(array, last)):
             sheet.reals(to).store(sheet.reals(array).load(in_block), place)
 
 

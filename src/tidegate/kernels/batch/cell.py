@@ -62,7 +62,9 @@ def _forward(lane: Lane) -> None:
     for array, nodes in (("state", hidden), ("memory", own)):
         lane.fetch(array, "after", len(nodes), write=True)
         for n, node in enumerate(nodes):
-            lane.store(sheet.reals(array), known[node], lane.at_time("after", len(nodes), n))
+            lane.store(
+                sheet.reals(array), known[node], lane.in_block(array, "after", len(nodes), n)
+            )
     for name, array, nodes, stride in (
         ("keep", "saved", saved, sheet.index("saved_rows")),
         ("show", "shown", shown, lane.code.index(len(shown))),

@@ -125,7 +125,7 @@ def _start_anew(code: Emitter, sheet: Sheet, time: Index, before: Index) -> None
     hidden = sheet.index("hiddens") * sheet.index("units")
     memory = sheet.index("kept") * sheet.index("units")
     for array, width in (("state", hidden), ("memory", memory)):
-        here = sheet.reals(array).at(before * sheet.index("rows") * width)
+        here = sheet.reals(array).at(sheet.block(array, before) * sheet.index("rows") * width)
         copy_rows(code, sheet, time, RESET, sheet.reals(f"{array}_start"), code.index(0),
                   here, width)  # fmt: skip
 
@@ -135,7 +135,10 @@ def _hold_inactive(code: Emitter, sheet: Sheet, time: Index, before: Index, afte
     rows = sheet.index("rows")
     for array, out, names in (("state", "output", "hiddens"), ("memory", "memory_after", "kept")):
         width = sheet.index(names) * sheet.index("units")
-        was, now = (sheet.reals(array).at(block * rows * width) for block in (before, after))
+        was, now = (
+            sheet.reals(array).at(sheet.block(array, block) * rows * width)
+            for block in (before, after)
+        )
         with code.when(sheet.index(out) >= 1):
             given = sheet.reals(out).at(time * rows * width)
             copy_rows(code, sheet, time, -1, now, width, given, width)

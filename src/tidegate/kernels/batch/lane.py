@@ -83,7 +83,14 @@ class Lane:
 
     def at_time(self, time: str, count: int | Index, number: int | Index) -> Index:
         """Offset in (T, B, count, H)."""
-        row = self.said[time] * self.sheet.index("rows") + self.row
+        return self._at(self.said[time], count, number)
+
+    def in_block(self, array: str, time: str, count: int, number: int) -> Index:
+        """Offset in ``state`` or ``memory``."""
+        return self._at(self.sheet.block(array, self.said[time]), count, number)
+
+    def _at(self, time: Index, count: int | Index, number: int | Index) -> Index:
+        row = time * self.sheet.index("rows") + self.row
         return (row * count + number) * self.sheet.index("units") + self.unit
 
     def blocked(self, number: Index, stride: Index, row: Index) -> Index:
@@ -100,7 +107,7 @@ class Lane:
         """A memory or hidden value of the step before."""
         kept, hidden = self.plan.kept, tuple(self.equations.hidden)
         array, names = ("memory", kept) if name in kept else ("state", hidden)
-        offset = self.at_time("before", len(names), names.index(name))
+        offset = self.in_block(array, "before", len(names), names.index(name))
         return self.load(self.sheet.reals(array), offset)
 
     def leaves(self) -> dict[Node, Vector]:

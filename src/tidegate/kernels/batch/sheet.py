@@ -17,8 +17,8 @@ __all__ = ["NAMES", "POSITION", "TOLD", "Sheet", "call_known"]
 
 TOLD = (
     "x", "weights_input", "weights_hidden", "weights_bias", "weights_unit", "second_bias",
-    "hidden0", "memory0", "state", "memory", "saved", "shown", "last_hidden", "last_memory",
-    "flags", "output", "memory_after", "keep", "show", "d_output", "d_last_hidden",
+    "hidden0", "memory0", "state", "memory", "memory_mask", "saved", "shown", "last_hidden",
+    "last_memory", "flags", "output", "memory_after", "keep", "show", "d_output", "d_last_hidden",
     "d_last_memory", "d_x", "d_input", "d_hidden", "d_bias", "d_unit", "d_hidden0", "d_memory0",
 )  # fmt: skip
 """What every call says anew: arrays of the caller, or 0, and what is kept."""
@@ -61,6 +61,10 @@ class Sheet:
     def word(self, position: Index) -> Reals:
         """The numbers at the address in a word whose position is only known at run time."""
         return address_in(self.words, position).reals(0, self.code.precision)
+
+    def block(self, array: str, number: Index) -> Index:
+        """Where a block of ``state`` or ``memory`` lies: memories may go round in two of them."""
+        return number & self.index("memory_mask") if array == "memory" else number
 
     def table(self, name: str) -> Words:
         """The words at an address."""

@@ -73,6 +73,9 @@ class Index:
     def __or__(self, other: Index) -> Index:
         return Index(self.builder, self.builder.or_(self.raw, other.raw))
 
+    def __and__(self, other: Index) -> Index:
+        return Index(self.builder, self.builder.and_(self.raw, other.raw))
+
     def real(self, precision: Precision) -> Vector:
         """The number as a floating-point value of width 1."""
         return Vector(self.builder, self.builder.sitofp(self.raw, precision.real))
