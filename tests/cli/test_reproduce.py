@@ -53,6 +53,23 @@ def test_finished_trials_are_not_run_again(call, folder: Path) -> None:
     assert kept.read_text() == before
 
 
+def test_what_is_kept_is_shown_without_a_run(call, folder: Path, monkeypatch) -> None:
+    asked = ("reproduce", "recent-one", "--budget", 2000, "--kept", "--format", "json")
+    nothing = call(*asked)
+    assert nothing.code == 2 and "--kept: expected trials of recent-one by 2,000" in nothing.err
+    assert not (folder / "results").exists()
+    call("reproduce", *QUICK, *TWO)
+    call("reproduce", *QUICK, *TWO[:2], "--seed", 7)
+    monkeypatch.setattr("tidegate.cli._reproduction.run", None)
+    table = json.loads(call(*asked).out)
+    assert [(row["row"], row["trials"]) for row in table["rows"]] == [
+        ("hand-set n=3", 4),
+        ("hand-set-outside n=3", 2),
+    ]
+    few = json.loads(call(*asked, "--row", TWO[3]).out)
+    assert [row["trials"] for row in few["rows"]] == [2]
+
+
 def test_a_changed_trial_is_run_again(call, folder: Path, monkeypatch) -> None:
     call("reproduce", *QUICK, *TWO)
     monkeypatch.setattr(HandSet, "trial", lambda self, row, seed, budget: Trial(True, 1))

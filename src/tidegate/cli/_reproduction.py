@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from tidegate._core.errors import UsageError
-from tidegate.experiments import Experiment, Job, Line, Trial, experiments, named, run
+from tidegate.experiments import Experiment, Job, Kept, Line, Trial, experiments, named, run
 from tidegate.experiments.page import write_page
 from tidegate.experiments.table import columns, lines, remarks, table_json, unmet
 
@@ -33,6 +33,7 @@ class Wish:
     quick: bool
     processes: int | None
     save: str | None
+    kept: bool
     page: str | None
     format: str
 
@@ -55,9 +56,12 @@ def reproduced(wish: Wish) -> int:
     """Run what is wished and print the table; the exit code."""
     experiment = named(wish.name)
     trials, budget = _size(wish, experiment)
-    jobs = _jobs(wish, experiment, trials, budget)
     folder = Path(wish.save or Path("results") / wish.name)
-    finished = _watched(experiment, jobs, folder, wish.processes or os.cpu_count() or 1)
+    if wish.kept:
+        finished = _kept(wish, experiment, budget, folder)
+    else:
+        jobs = _jobs(wish, experiment, trials, budget)
+        finished = _watched(experiment, jobs, folder, wish.processes or os.cpu_count() or 1)
     found = lines(experiment, finished, shortened=budget < experiment.budget)
     if wish.page:
         write_page(Path(wish.page), experiment, found, finished, wish.seed)
@@ -81,13 +85,29 @@ def _size(wish: Wish, experiment: Experiment) -> tuple[int, int]:
 
 def _jobs(wish: Wish, experiment: Experiment, trials: int, budget: int) -> list[Job]:
     """All rows of the first seed, then of the next: a run that is broken off has some of each."""
+    wanted = _rows(wish, experiment)
+    seeds = range(wish.seed, wish.seed + trials)
+    return [Job(row, seed, budget) for seed in seeds for row in wanted]
+
+
+def _rows(wish: Wish, experiment: Experiment) -> list[str]:
+    """The rows that are wished for; all where none is named."""
     known = [row.name for row in experiment.rows()]
     for row in wish.rows:
         if row not in known:
             raise UsageError("--row", f"one of {', '.join(known)}", repr(row), "Copy its name.")
-    wanted = [row for row in known if not wish.rows or row in wish.rows]
-    seeds = range(wish.seed, wish.seed + trials)
-    return [Job(row, seed, budget) for seed in seeds for row in wanted]
+    return [row for row in known if not wish.rows or row in wish.rows]
+
+
+def _kept(wish: Wish, experiment: Experiment, budget: int, folder: Path) -> dict[Job, Trial]:
+    """The finished trials of the rows that are wished for, from any seed, by this budget."""
+    rows = _rows(wish, experiment)
+    found = Kept(folder, experiment).trials if folder.is_dir() else {}
+    trials = {job: t for job, t in found.items() if job.row in rows and job.budget == budget}
+    if not trials:
+        expected = f"trials of {wish.name} by {budget:,} {experiment.unit}"
+        raise UsageError("--kept", expected, f"none in {folder}", "Run it first, without --kept.")
+    return trials
 
 
 def _watched(

@@ -25,6 +25,7 @@ Examples:
 @click.option("--quick", is_flag=True, help="A first look, in about a minute; nothing is judged.")
 @click.option("--processes", type=POSITIVE, metavar="N", help="Side by side; all cores if absent.")
 @click.option("--save", metavar="DIR", help="Keeps finished trials; by default results/NAME.")
+@click.option("--kept", is_flag=True, help="Runs nothing: shows what --save's folder holds so far.")
 @click.option("--page", metavar="FILE", help="Writes the experiment's page, as Markdown.")
 @click.option(
     "--format",
@@ -46,6 +47,7 @@ def reproduce(
     quick: bool,
     processes: int | None,
     save: str | None,
+    kept: bool,
     page: str | None,
     format_name: str,
 ) -> None:
@@ -62,5 +64,7 @@ def reproduce(
     elif name is None:
         raise click.UsageError("Name an experiment; --list names them all.")
     else:
-        wish = Wish(name, rows, trials, seed, budget, quick, processes, save, page, format_name)
+        wish = Wish(
+            name, rows, trials, seed, budget, quick, processes, save, kept, page, format_name
+        )
         ctx.exit(reproduced(wish))
