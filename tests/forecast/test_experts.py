@@ -20,13 +20,16 @@ from tidegate.forecast.stacking import Stack
 
 
 def test_ridge_is_the_weighted_least_squares_solution() -> None:
-    rng = np.random.default_rng(0)
+    rng, pulls = np.random.default_rng(0), np.full(4, 0.5)
     xs, ys = rng.normal(size=(300, 4)), rng.normal(size=300)
     expert = Ridge(4, keep=0.99, ridge=0.5, width=1e9)
-    for x, y in zip(xs, ys, strict=True):
+    for step, (x, y) in enumerate(zip(xs, ys, strict=True)):
         expert.learn(x, y)
+        pulls *= 0.99
+        pulls[step % 4] += 0.5 * (1 - 0.99**4)
+    assert (0.99**4 * 0.5 < pulls).all() and (pulls < 0.5 * 1.01).all()
     weights = np.sqrt(0.99 ** np.arange(299, -1, -1))
-    rows = np.vstack([xs * weights[:, None], np.sqrt(0.5) * np.eye(4)])
+    rows = np.vstack([xs * weights[:, None], np.diag(np.sqrt(pulls))])
     expected = np.linalg.lstsq(rows, np.append(ys * weights, np.zeros(4)), rcond=None)[0]
     assert expert.weights == pytest.approx(expected, rel=1e-9)
 

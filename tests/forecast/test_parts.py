@@ -14,7 +14,7 @@ from tidegate.forecast.calendar import CalendarMemory
 from tidegate.forecast.carry import SlotCarry
 from tidegate.forecast.core import Core
 from tidegate.forecast.features import Features, Place
-from tidegate.forecast.gated import GatedExpert
+from tidegate.forecast.gated import GatedExperts, Recipe
 from tidegate.forecast.intervals import Conformal, ErrorScale
 from tidegate.forecast.mixing import Mixture
 from tidegate.forecast.parts import Part
@@ -35,9 +35,11 @@ def place(step: int) -> Place:
     return Place((step, step), (step % 372, step % 420))
 
 
-def learn_gated(part: GatedExpert, step: int, value: float) -> object:
-    part.learn(vector(value), 0.3 * value, value)
-    return part.predict(vector(value), value)
+def learn_gated(part: GatedExperts, step: int, value: float) -> object:
+    part.xs[0], part.xs[1, :1] = vector(value), value
+    part.targets[:] = value, np.nan if step % 5 == 0 else -value
+    part.learn()
+    return part.predict().tolist()
 
 
 def learn_features(part: Features, step: int, value: float) -> object:
@@ -74,7 +76,10 @@ PARTS: dict[str, tuple[Callable[[], Part], Feed]] = {
         lambda: Stack(3),
         lambda p, n, v: (p.learn(vector(v), v), p.predict(vector(v))),
     ),
-    "gated": (lambda: GatedExpert(3, 0.01, 1.0, 0.0, 8, seed=1), learn_gated),
+    "gated": (
+        lambda: GatedExperts([Recipe(0.01, 1.0, 0.0), Recipe(0.02, 0.3, 1.0)], [3, 1], 8, seed=1),
+        learn_gated,
+    ),
     "error scale": (
         lambda: ErrorScale(2),
         lambda p, n, v: (p.learn([1.0, abs(v)], v), p.predict([1.0, abs(v)])),
@@ -117,7 +122,7 @@ def test_a_state_is_a_copy_and_of_constant_size(name: str) -> None:
 
 
 def test_a_state_of_another_size_is_refused() -> None:
-    with pytest.raises(UsageError, match="gram"):
+    with pytest.raises(UsageError, match="memory"):
         Ridge(3, 0.99, 0.1).restore(Ridge(4, 0.99, 0.1).state())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = {"llvmlite", "numpy", "pyarrow", "safetensors", "torch"}
+HEAVY = {"llvmlite", "numba", "numpy", "pyarrow", "safetensors", "torch"}
 
 
 def imported_by(program: str) -> set[str]:

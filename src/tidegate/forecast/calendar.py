@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import NamedTuple
 
 import numpy as np
 
-from tidegate.forecast.parts import Floats, Part
+from tidegate.forecast.compiled import compiled, inner
+from tidegate.forecast.parts import Flat, Floats
 
-__all__ = ["CalendarMemory", "calendar_keys"]
+__all__ = ["CALENDAR", "CalendarMemory", "DayState", "calendar_in", "calendar_keys", "learn_day"]
 
 DAYS_OF_YEAR = 12 * 31
 NTH_WEEKDAYS = 12 * 7 * 5
 RATE = 0.5  #: of a day's mean into the memory of its kind
+BY_DATE, BY_WEEKDAY, TOTAL, COUNT = range(4)
+CALENDAR = DAYS_OF_YEAR + NTH_WEEKDAYS + 4  #: numbers in a calendar
+
+
+class DayState(NamedTuple):
+    """What is known of days.
+
+    Attributes:
+        fixed: (day of the year).
+        moving: (n-th weekday of a month).
+        today: the keys of the day, its total surprise, and of how many steps.
+    """
+
+    fixed: Floats
+    moving: Floats
+    today: Floats
 
 
 def calendar_keys(day: date) -> tuple[int, int]:
@@ -25,7 +43,36 @@ def calendar_keys(day: date) -> tuple[int, int]:
     return (day.month - 1) * 31 + day.day - 1, ((day.month - 1) * 7 + day.weekday()) * 5 + nth
 
 
-class CalendarMemory(Part):
+@compiled
+def calendar_in(memory: Floats, start: int) -> DayState:
+    """The state that lies in ``memory`` from ``start`` on."""
+    moving, today = start + DAYS_OF_YEAR, start + DAYS_OF_YEAR + NTH_WEEKDAYS
+    return DayState(memory[start:moving], memory[moving:today], memory[today : today + 4])
+
+
+@compiled
+def learn_day(state: DayState, by_date: int, by_weekday: int, surprise: float) -> None:
+    """A surprise of a step of the day with these keys, on the scale of 1."""
+    today = state.today
+    if by_date != today[BY_DATE]:
+        _close(state)
+        today[BY_DATE], today[BY_WEEKDAY] = by_date, by_weekday
+    today[TOTAL] += surprise
+    today[COUNT] += 1
+
+
+@inner
+def _close(state: DayState) -> None:
+    today = state.today
+    if today[COUNT] > 0:
+        mean = today[TOTAL] / today[COUNT]
+        by_date, by_weekday = int(today[BY_DATE]), int(today[BY_WEEKDAY])
+        state.fixed[by_date] += RATE * (mean - state.fixed[by_date])
+        state.moving[by_weekday] += RATE * (mean - state.moving[by_weekday])
+    today[TOTAL] = today[COUNT] = 0.0
+
+
+class CalendarMemory(Flat):
     """The mean surprise of every day of the year, and of every n-th weekday of a month.
 
     So holidays are learned, those of fixed dates and those that move, without being named. The
@@ -39,30 +86,15 @@ class CalendarMemory(Part):
     array([-1.5,  0. ])
     """
 
-    learned = ("fixed", "moving", "today", "total", "count")
-
-    def __init__(self) -> None:
-        self.fixed: Floats = np.zeros(DAYS_OF_YEAR)
-        self.moving: Floats = np.zeros(NTH_WEEKDAYS)
-        self.today = np.array([-1, -1])
-        self.total = 0.0
-        self.count = 0
+    def __init__(self, memory: Floats | None = None) -> None:
+        super().__init__(CALENDAR, memory)
+        self._state = calendar_in(self.memory, 0)
+        self._state.today[:2] = -1
 
     def read(self, keys: tuple[int, int]) -> Floats:
         """What to expect, by day of the year and by n-th weekday."""
-        return np.array([self.fixed[keys[0]], self.moving[keys[1]]])
+        return np.array([self._state.fixed[keys[0]], self._state.moving[keys[1]]])
 
     def update(self, keys: tuple[int, int], surprise: float) -> None:
         """A surprise of a step of that day, on the scale of 1."""
-        if keys[0] != self.today[0]:
-            self._close()
-            self.today = np.array(keys)
-        self.total += surprise
-        self.count += 1
-
-    def _close(self) -> None:
-        if self.count:
-            mean = self.total / self.count
-            for memory, key in zip((self.fixed, self.moving), self.today, strict=True):
-                memory[key] += RATE * (mean - memory[key])
-        self.total, self.count = 0.0, 0
+        learn_day(self._state, *keys, float(surprise))

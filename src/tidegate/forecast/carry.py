@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
+from tidegate.forecast.compiled import compiled
+from tidegate.forecast.parts import Flat, Floats
 
-from tidegate.forecast.parts import Floats, Part
-
-__all__ = ["SlotCarry"]
+__all__ = ["SlotCarry", "carried", "learn_carry"]
 
 SLOT_RATE = 0.07
 COMMON_RATE = 0.002
@@ -15,7 +14,27 @@ KERNEL = ((0, 2.0), (-1, 1.0), (1, 1.0))  #: neighbours that a slot learns with
 TINY = 1e-9
 
 
-class SlotCarry(Part):
+@compiled
+def carried(sums: Floats, common: Floats, step: int) -> float:
+    """The share of a deviation that is carried into the slot of ``step``; 0 at first."""
+    square, product = SHRINK * common[0], SHRINK * common[1]
+    for offset, weight in KERNEL:
+        slot = (step + offset) % len(sums)
+        square += weight * sums[slot, 0]
+        product += weight * sums[slot, 1]
+    return float(product / (square + TINY))
+
+
+@compiled
+def learn_carry(sums: Floats, common: Floats, step: int, before: float, now: float) -> None:
+    """Deviations of the slot before that of ``step``, and of its own."""
+    slot = step % len(sums)
+    for k, seen in enumerate((before * before, before * now)):
+        sums[slot, k] += SLOT_RATE * (seen - sums[slot, k])
+        common[k] += COMMON_RATE * (seen - common[k])
+
+
+class SlotCarry(Flat):
     """A regression through 0 with a coefficient for every slot: d(t) on d(t-1).
 
     Half of a deviation at eight in the morning may be gone by nine, while one at noon stays: a
@@ -32,25 +51,14 @@ class SlotCarry(Part):
     (True, True)
     """
 
-    learned = ("sums", "common")
-
     def __init__(self, period: int) -> None:
-        self._period = period
-        self.sums: Floats = np.zeros((period, 2))
-        self.common: Floats = np.zeros(2)
+        super().__init__(2 * period + 2)
+        self._sums, self._common = self.memory[:-2].reshape(period, 2), self.memory[-2:]
 
     def share(self, step: int) -> float:
         """What is carried into the slot of ``step``; 0 before anything is known."""
-        square, product = SHRINK * self.common
-        for offset, weight in KERNEL:
-            near = self.sums[(step + offset) % self._period]
-            square += weight * near[0]
-            product += weight * near[1]
-        return float(product / (square + TINY))
+        return float(carried(self._sums, self._common, step))
 
     def update(self, step: int, before: float, now: float) -> None:
         """Deviations of the slot before that of ``step``, and of its own."""
-        seen = np.array([before * before, before * now])
-        slot = self.sums[step % self._period]
-        slot += SLOT_RATE * (seen - slot)
-        self.common += COMMON_RATE * (seen - self.common)
+        learn_carry(self._sums, self._common, step, float(before), float(now))

@@ -149,15 +149,12 @@ class Forecaster(Part):
     def networks(self) -> dict[str, Learner]:
         """Those of the gated experts, by the experts' names."""
         core = self.core
-        return {
-            name: expert.learner
-            for name, expert in zip(core.names[-1 - len(core.gated) : -1], core.gated, strict=True)
-        }
+        return dict(zip(core.names[-1 - len(core.gated) : -1], core.gated.learners, strict=True))
 
     def seen(self, time: Time | None = None) -> list[Floats]:
         """What each gated expert sees of the coming row, or that of ``time``; empty at first."""
         asked = self._ask(self._place(self._coming(time)))
-        return [] if asked is None else [x for x, _ in asked.gated]
+        return [] if asked is None else self.core.shown(asked)
 
     def reach(self, time: Time | None) -> bool:
         """Go through the steps that are missing before a row of ``time``; whether there are any."""

@@ -4,23 +4,135 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, nan
+from typing import NamedTuple
 
 import numpy as np
 
+from tidegate.forecast.asking import iterate
+from tidegate.forecast.compiled import compiled, inner
 from tidegate.forecast.core import Core
-from tidegate.forecast.features import FARTHEST, Features, Place
-from tidegate.forecast.intervals import Conformal
-from tidegate.forecast.mixing import Mixture
-from tidegate.forecast.parts import Floats, Part
-from tidegate.forecast.ridge import Ridge
-from tidegate.forecast.scale import RunningScale
-from tidegate.forecast.slots import AVERAGE
+from tidegate.forecast.feature_state import FARTHEST, within
+from tidegate.forecast.features import Place
+from tidegate.forecast.intervals import (
+    Conformal,
+    ScoreState,
+    learn_score,
+    scores_in,
+    scores_size,
+)
+from tidegate.forecast.mixing import (
+    Mixture,
+    MixtureState,
+    learn_mixture,
+    mixed,
+    mixture_in,
+    mixture_size,
+)
+from tidegate.forecast.parts import Flat, Floats
+from tidegate.forecast.ridge import (
+    Ridge,
+    RidgeState,
+    learn_ridge,
+    predict_ridge,
+    ridge_in,
+    ridge_size,
+)
+from tidegate.forecast.scale import VALUE, RunningScale, take_size
 
 __all__ = ["Horizons", "Lead", "iterated"]
 
-KEEP, RIDGE = 0.999, 1.0
-SCALE_WINDOW = 500
+KEEP, RIDGE, WIDTH = 0.999, 1.0, 1.0
+SCALE_WINDOW = 500.0
 CANDIDATES = 4  #: iterated, direct, the usual of the slot, the last value
+LAST, USUAL = 0, 1  #: of an origin
+
+
+class LeadState(NamedTuple):
+    """What is known of one number of steps ahead: see :class:`Lead`."""
+
+    direct: RidgeState
+    mixture: MixtureState
+    scale: Floats
+    scores: ScoreState
+
+
+def _lead_sizes(inputs: int, levels: int) -> list[int]:
+    return [ridge_size(inputs), mixture_size(CANDIDATES), 2, scores_size(levels)]
+
+
+@compiled
+def _lead_in(memory: Floats, start: int, inputs: int, levels: int) -> LeadState:
+    mixture = start + inputs * (inputs + 3) + 3
+    scale = mixture + 3 * CANDIDATES
+    return LeadState(
+        ridge_in(memory, start, inputs),
+        mixture_in(memory, mixture, CANDIDATES),
+        memory[scale : scale + 2],
+        scores_in(memory, scale + 2, levels),
+    )
+
+
+@inner
+def _all(lead: LeadState, x: Floats, candidates: Floats) -> Floats:
+    """What all candidates say, the direct regression second."""
+    said = np.empty(CANDIDATES)
+    said[0], said[1] = candidates[0], predict_ridge(lead.direct, x)
+    said[2], said[3] = candidates[1], candidates[2]
+    return said
+
+
+@compiled
+def _said(lead: LeadState, x: Floats, candidates: Floats) -> float:
+    return mixed(lead.mixture, _all(lead, x, candidates))
+
+
+@compiled
+def _learn_lead(lead: LeadState, x: Floats, candidates: Floats, change: float) -> float:
+    """The change that came; the size of the error."""
+    said = _all(lead, x, candidates)
+    error = abs(change - mixed(lead.mixture, said))
+    if lead.scale[VALUE] > 0:
+        learn_score(lead.scores, error / lead.scale[VALUE])
+    take_size(lead.scale, error, SCALE_WINDOW)
+    learn_mixture(lead.mixture, said, change)
+    learn_ridge(lead.direct, x, change, 1.0, KEEP, RIDGE, WIDTH)
+    return error
+
+
+class Lead(Flat):
+    """The forecast for one number of steps ahead.
+
+    Args:
+        inputs: features that the direct regression sees.
+        levels: coverages of its intervals.
+
+    >>> lead = Lead(inputs=1, levels=(0.9,))
+    >>> lead.learn(np.ones(1), np.zeros(3), change=1.0)
+    >>> lead.predict(np.ones(1), np.zeros(3)) > 0
+    True
+    """
+
+    def __init__(self, inputs: int, levels: Sequence[float], memory: Floats | None = None) -> None:
+        sizes = _lead_sizes(inputs, len(levels))
+        super().__init__(sum(sizes), memory)
+        at = np.cumsum(sizes).tolist()
+        Ridge(inputs, KEEP, RIDGE, WIDTH, self.memory[: at[0]])
+        Mixture(CANDIDATES, self.memory[at[0] : at[1]])
+        self.scale = RunningScale(SCALE_WINDOW, self.memory[at[1] : at[2]])
+        self.conformal = Conformal(levels, self.memory[at[2] :])
+        self._state = _lead_in(self.memory, 0, inputs, len(levels))
+
+    def predict(self, x: Floats, candidates: Floats) -> float:
+        """The change from the last value on, given those that others expect (3)."""
+        return float(_said(self._state, x, candidates))
+
+    def learn(self, x: Floats, candidates: Floats, change: float) -> None:
+        """The change that came, and what stood there when it was asked for."""
+        _learn_lead(self._state, x, candidates, float(change))
+
+    def widths(self) -> list[float]:
+        """Half-widths of the intervals; infinite while little is known."""
+        return [width * self.scale.value for width in self.conformal.widths()]
 
 
 def iterated(core: Core, places: Sequence[Place]) -> Floats:
@@ -35,66 +147,50 @@ def iterated(core: Core, places: Sequence[Place]) -> Floats:
     >>> iterated(core, [Place((step,)) for step in range(100, 104)]).round(1) + 0.0
     array([0., 1., 0., 1.])
     """
-    if not core.ready:
-        return np.full(len(places), core.features.last)
-    ahead = Features(core.periods, core.features.layout.inputs)
-    ahead.restore(core.features.state())
-    path = np.empty(len(places))
-    for k, place in enumerate(places):
-        value = (
-            core.predict(place)
-            if k == 0
-            else ahead.last + core.linear(ahead.at(place)) * (ahead.scale.value)
-        )
-        path[k] = value
-        ahead.pass_over(place, float(value))
+    return _iterated(core, places)[:, 0]
+
+
+def _iterated(core: Core, places: Sequence[Place]) -> Floats:
+    """The path (step, 2), and the usual value of every place beside it."""
+    path = np.full((len(places), 2), core.features.last)
+    if core.ready:
+        path[0, 0] = core.predict(places[0])
+        where = np.array([place.numbers for place in places])
+        iterate(core.memory, core.plan, core.at, where, path)
     return path
 
 
-class Lead(Part):
-    """The forecast for one number of steps ahead.
+class Waiting(NamedTuple):
+    """What was asked at the last rows and waits in a ring for its value.
 
-    Args:
-        inputs: features that the direct regression sees.
-        levels: coverages of its intervals.
-
-    >>> lead = Lead(inputs=1, levels=(0.9,))
-    >>> lead.learn(np.ones(1), np.zeros(3), change=1.0)
-    >>> lead.predict(np.ones(1), np.zeros(3)) > 0
-    True
+    Attributes:
+        x: (row, input) features of the direct regressions.
+        candidates: (row, step, 3) what others said.
+        origin: (row, 2) the last value, and the usual change.
     """
 
-    learned = ("direct", "mixture", "scale", "conformal")
-
-    def __init__(self, inputs: int, levels: Sequence[float]) -> None:
-        self.direct = Ridge(inputs, KEEP, RIDGE)
-        self.mixture = Mixture(CANDIDATES)
-        self.scale = RunningScale(SCALE_WINDOW)
-        self.conformal = Conformal(levels)
-
-    def predict(self, x: Floats, candidates: Floats) -> float:
-        """The change from the last value on, given those that others expect (3)."""
-        return self.mixture.predict(self._all(x, candidates))
-
-    def learn(self, x: Floats, candidates: Floats, change: float) -> None:
-        """The change that came, and what stood there when it was asked for."""
-        said = self._all(x, candidates)
-        error = abs(change - self.mixture.predict(said))
-        if self.scale.value > 0:
-            self.conformal.learn(error / self.scale.value)
-        self.scale.update(error)
-        self.mixture.learn(said, change)
-        self.direct.learn(x, change)
-
-    def widths(self) -> list[float]:
-        """Half-widths of the intervals; infinite while little is known."""
-        return [width * self.scale.value for width in self.conformal.widths()]
-
-    def _all(self, x: Floats, candidates: Floats) -> Floats:
-        return np.concatenate((candidates[:1], [self.direct.predict(x)], candidates[1:]))
+    x: Floats
+    candidates: Floats
+    origin: Floats
 
 
-class Horizons(Part):
+@compiled
+def _learn_leads(
+    leads: Floats, waiting: Waiting, errors: Floats, count: int, levels: int, value: float
+) -> None:
+    """The value that came, for every lead (lead, number) that waits for it."""
+    steps, inputs = waiting.x.shape
+    for k in range(min(count, steps)):
+        row = (count - 1 - k) % steps
+        last, usual = waiting.origin[row, LAST], waiting.origin[row, USUAL]
+        if usual > 0:
+            change = within((value - last) / usual, FARTHEST)
+            lead = _lead_in(leads[k], 0, inputs, levels)
+            error = _learn_lead(lead, waiting.x[row], waiting.candidates[row, k], change)
+            errors[k] += (error * usual - errors[k]) / SCALE_WINDOW
+
+
+class Horizons(Flat):
     """The leads 1 to ``steps``, scored and corrected as the values come.
 
     What was asked at the last ``steps`` rows waits in a ring for its value.
@@ -104,33 +200,45 @@ class Horizons(Part):
         inputs: features of a direct regression.
         levels: coverages of the intervals.
 
+    Attributes:
+        errors: (step) the running mean absolute error of every lead.
+
     >>> core, horizons = Core((), 0, 0, seed=0), Horizons(2, 10, (0.9,))
     >>> horizons.learn(1.0, core, [Place(), Place()])
     >>> horizons.count
     1
     """
 
-    learned = ("leads", "x", "candidates", "origin", "count", "errors")
-
     def __init__(self, steps: int, inputs: int, levels: Sequence[float]) -> None:
-        self.steps = steps
-        self.leads = [Lead(inputs, levels) for _ in range(steps)]
-        self.x: Floats = np.zeros((steps, inputs))
-        self.candidates: Floats = np.zeros((steps, steps, CANDIDATES - 1))
-        self.origin: Floats = np.full((steps, 2), nan)  # the last value, and the usual change
-        self.errors: Floats = np.zeros(steps)
-        self.count = 0
+        lead = sum(_lead_sizes(inputs, len(levels)))
+        sizes = [steps * lead, steps * inputs, steps * steps * (CANDIDATES - 1), 2 * steps, steps]
+        super().__init__(sum(sizes) + 1)
+        self.steps, self._levels = steps, len(levels)
+        leads, x, candidates, origin, self.errors, self._count = np.split(
+            self.memory, np.cumsum(sizes)
+        )
+        self._leads: Floats = leads.reshape(steps, lead)
+        self.leads = [Lead(inputs, levels, memory) for memory in self._leads]
+        self._waiting = Waiting(
+            x.reshape(steps, inputs),
+            candidates.reshape(steps, steps, CANDIDATES - 1),
+            origin.reshape(steps, 2),
+        )
+        self._waiting.origin[:] = nan
+
+    @property
+    def count(self) -> int:
+        """Rows so far."""
+        return int(self._count[0])
 
     def ask(self, core: Core, places: Sequence[Place]) -> tuple[Floats, Floats, Floats]:
         """Features, candidates (step, 3) and origin (2) of the coming steps; changes nothing."""
         last, usual = core.features.last, core.features.scale.value
-        path = iterated(core, places)
-        seasonal = [_usual(core, place, last) for place in places]
         over = 1 / usual if usual > 0 else 0.0
-        said = np.stack((path - last, np.array(seasonal) - last, np.zeros(len(places))), axis=1)
+        said = np.zeros((len(places), CANDIDATES - 1))
+        said[:, :2] = (_iterated(core, places) - last) * over
         x = core.features.at(places[0])[core.features.layout.small]
-        within = np.minimum(np.maximum(said * over, -FARTHEST), FARTHEST)
-        return x, within, np.array([last, usual])
+        return x, np.minimum(np.maximum(said, -FARTHEST), FARTHEST), np.array([last, usual])
 
     def path(self, core: Core, places: Sequence[Place]) -> list[tuple[float, list[float]]]:
         """For every coming step the forecast and the half-widths of its intervals."""
@@ -142,23 +250,10 @@ class Horizons(Part):
 
     def learn(self, value: float, core: Core, ahead: Sequence[Place]) -> None:
         """The value that came, NaN where missing; the core after it, and what comes next."""
-        for k in range(min(self.count, self.steps)):
-            place = (self.count - 1 - k) % self.steps
-            last, usual = self.origin[place]
-            if isfinite(value) and usual > 0:
-                change = min(max((value - last) / usual, -FARTHEST), FARTHEST)
-                said = self.candidates[place, k]
-                error = abs(change - self.leads[k].predict(self.x[place], said)) * usual
-                self.errors[k] += (error - self.errors[k]) / SCALE_WINDOW
-                self.leads[k].learn(self.x[place], said, change)
-        place = self.count % self.steps
-        self.x[place], self.candidates[place], self.origin[place] = self.ask(core, ahead)
-        self.count += 1
-
-
-def _usual(core: Core, place: Place, last: float) -> float:
-    slots = core.features.slots
-    if not slots:
-        return core.features.level
-    found = slots[-1].table[place.slots[-1] % slots[-1].period, AVERAGE]
-    return float(found) if isfinite(found) else last
+        if isfinite(value):
+            _learn_leads(
+                self._leads, self._waiting, self.errors, self.count, self._levels, float(value)
+            )
+        row, waiting = self.count % self.steps, self._waiting
+        waiting.x[row], waiting.candidates[row], waiting.origin[row] = self.ask(core, ahead)
+        self._count[0] += 1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tidegate._core.errors import UsageError
 
-__all__ = ["Arrays", "Floats", "Part"]
+__all__ = ["Arrays", "Floats", "Part", "inner"]
 
 Floats = NDArray[np.float64]
 Arrays = dict[str, NDArray[np.generic]]
@@ -49,6 +49,44 @@ class Part:
         """
         for name in self.learned:
             setattr(self, name, _given(name, getattr(self, name), state))
+
+
+def inner(state: Mapping[str, NDArray[np.generic]], name: str) -> Arrays:
+    """The arrays of the part ``name``, by its own names for them.
+
+    >>> inner({"clock.step": np.array(1.0), "steps": np.array(3)}, "clock")
+    {'step': array(1.)}
+    """
+    start = f"{name}."
+    return {key.removeprefix(start): state[key] for key in state if key.startswith(start)}
+
+
+class Flat(Part):
+    """A part whose whole memory is one array of numbers, its own or a stretch of a larger one.
+
+    Args:
+        size: of the memory.
+        memory: where it lies; by default in an array of its own.
+
+    >>> count = Flat(1)
+    >>> other = Flat(1, memory=np.array([3.0]))
+    >>> count.restore(other.state())
+    >>> count.memory
+    array([3.])
+    """
+
+    def __init__(self, size: int, memory: Floats | None = None) -> None:
+        self.memory: Floats = np.zeros(size) if memory is None else memory
+
+    def state(self) -> Arrays:
+        return {"memory": self.memory.copy()}
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
+        if "memory" not in state:
+            raise _unfit("memory", "nothing")
+        if state["memory"].shape != self.memory.shape:
+            raise _unfit("memory", f"shape {state['memory'].shape}")
+        self.memory[...] = state["memory"]
 
 
 def _taken(name: str, value: object) -> Arrays:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from tidegate.forecast.parts import Part
+from tidegate.forecast.compiled import compiled
+from tidegate.forecast.parts import Flat, Floats
 
-__all__ = ["RunningScale"]
+__all__ = ["COUNT", "RunningScale", "VALUE", "take_size"]
 
 LARGEST = 8.0  #: times the scale that one value counts for, once it is known
 KNOWN = 20  #: values after which it is
+VALUE, COUNT = 0, 1  #: in the memory of a scale
 
 
-class RunningScale(Part):
+@compiled
+def take_size(scale: Floats, value: float, window: float) -> None:
+    """The size of the newest value enters the scale."""
+    size = abs(value)
+    scale[COUNT] += 1
+    if scale[COUNT] > KNOWN and scale[VALUE] > 0:
+        size = min(size, LARGEST * scale[VALUE])
+    scale[VALUE] += (size - scale[VALUE]) / min(scale[COUNT], window)
+
+
+class RunningScale(Flat):
     """The mean absolute value over about the last ``window`` steps, 0 before there is one.
 
     A single value counts for at most eight times the scale, so a spike moves it by less than
@@ -28,17 +40,20 @@ class RunningScale(Part):
     2.14
     """
 
-    learned = ("value", "count")
+    def __init__(self, window: float, memory: Floats | None = None) -> None:
+        super().__init__(2, memory)
+        self._window = float(window)
 
-    def __init__(self, window: float) -> None:
-        self._window = window
-        self.value = 0.0
-        self.count = 0
+    @property
+    def value(self) -> float:
+        """The scale."""
+        return float(self.memory[VALUE])
+
+    @property
+    def count(self) -> int:
+        """Values seen so far."""
+        return int(self.memory[COUNT])
 
     def update(self, value: float) -> None:
         """The size of the newest value."""
-        size = abs(value)
-        self.count += 1
-        if self.count > KNOWN and self.value > 0:
-            size = min(size, LARGEST * self.value)
-        self.value += (size - self.value) / min(self.count, self._window)
+        take_size(self.memory, float(value), self._window)

@@ -6,16 +6,31 @@ from math import isfinite, nan
 
 import numpy as np
 
-from tidegate.forecast.parts import Floats, Part
+from tidegate.forecast.compiled import compiled
+from tidegate.forecast.parts import Flat, Floats
 
-__all__ = ["SlotMemory"]
+__all__ = ["SlotMemory", "learn_slot"]
 
 SLOW, FAST = 0.1, 0.4  #: rates of the two leaky averages of a slot
 LAST, BEFORE, AVERAGE, RECENT = range(4)  #: columns of a reading
+COLUMNS = 4
 REACH = (0, -1, -2, 1, 2)  #: slots that are read, from the coming one on
 
 
-class SlotMemory(Part):
+@compiled
+def learn_slot(row: Floats, value: float) -> None:
+    """The finite ``value`` that came in the slot of ``row`` (column)."""
+    if not isfinite(row[LAST]):
+        row[:] = value
+        row[BEFORE] = nan
+        return
+    row[BEFORE] = row[LAST]
+    row[LAST] = value
+    row[AVERAGE] += SLOW * (value - row[AVERAGE])
+    row[RECENT] += FAST * (value - row[RECENT])
+
+
+class SlotMemory(Flat):
     """For every slot of a period: its last value, the one before, a slow and a fast average.
 
     On a stream without gaps the last value of a slot is the value one period ago. On any other it
@@ -24,6 +39,9 @@ class SlotMemory(Part):
     Args:
         period: slots, at least 2.
 
+    Attributes:
+        table: (slot, column).
+
     >>> memory = SlotMemory(period=2)
     >>> for step, value in enumerate((1.0, 5.0, 2.0, 6.0)):
     ...     memory.update(step, value)
@@ -31,16 +49,15 @@ class SlotMemory(Part):
     array([2. , 1. , 1.1, 1.4])
     """
 
-    learned = ("table",)
-
-    def __init__(self, period: int) -> None:
+    def __init__(self, period: int, memory: Floats | None = None) -> None:
+        super().__init__(period * COLUMNS, memory)
+        self.memory[:] = nan
         self.period = period
-        self.table: Floats = np.full((period, 4), nan)
-        self._reach = np.array(REACH)
+        self.table = self.memory.reshape(period, COLUMNS)
 
     def read(self, step: int) -> Floats:
         """Float64 (slot of ``REACH``, column) round the slot of ``step``; NaN where never seen."""
-        found: Floats = self.table[(self._reach + step) % self.period]
+        found: Floats = self.table[(np.array(REACH) + step) % self.period]
         return found
 
     def average(self, step: int) -> float:
@@ -53,11 +70,4 @@ class SlotMemory(Part):
 
     def update(self, step: int, value: float) -> None:
         """The finite ``value`` that came at ``step``."""
-        row = self.table[step % self.period]
-        if not isfinite(row[LAST]):
-            row[:] = value, nan, value, value
-            return
-        row[BEFORE] = row[LAST]
-        row[LAST] = value
-        row[AVERAGE] += SLOW * (value - row[AVERAGE])
-        row[RECENT] += FAST * (value - row[RECENT])
+        learn_slot(self.table[step % self.period], float(value))

@@ -1,0 +1,192 @@
+"""The first phases of a step: what is known is looked at, and the experts speak."""
+
+from __future__ import annotations
+
+from math import isfinite, nan, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tidegate.forecast.calendar import calendar_in
+from tidegate.forecast.compiled import Integers, compiled, inner, product
+from tidegate.forecast.feature_learning import pass_over
+from tidegate.forecast.feature_state import NO_DAY, FeatureState, row_of, within
+from tidegate.forecast.feature_values import features_at
+from tidegate.forecast.mind import (
+    BLEND,
+    DAYS,
+    ERRORS,
+    LAGS,
+    LINEAR,
+    LOAD,
+    LOADS,
+    NEAR,
+    OWN,
+    OWN_SIZES,
+    SCALES,
+    SIZES,
+    SURPRISES,
+    Plan,
+    asked_in,
+    last_word,
+    linear_expert,
+    part,
+    past,
+    table,
+)
+from tidegate.forecast.mixing import mixed, mixture_in
+from tidegate.forecast.parts import Floats
+from tidegate.forecast.scale import VALUE
+from tidegate.forecast.slots import AVERAGE, RECENT
+from tidegate.forecast.stacking import stacked
+
+__all__ = ["choose", "conclude", "copy", "iterate", "prepare"]
+
+CAP = 5.0  #: usual sizes at which inputs of gated experts are cut
+USUAL = 1.25  #: mean absolute value of a standard normal number, about, the other way round
+FARTHEST_CORRECTION = 5.0  #: usual errors of its base that a gated expert may correct
+
+
+@compiled
+def prepare(
+    memory: Floats, plan: Plan, at: Integers, place: Integers, numbers: Floats, xs: Floats
+) -> None:
+    """What linear experts say of the step at ``place``, and what gated ones see of it."""
+    asked = asked_in(numbers, plan)
+    features_at(past(memory, plan, at), place, asked.x)
+    asked.base[0] = _speak(memory, plan, at, asked.x, asked.linear)
+    if len(xs):
+        own = asked.own
+        errors = part(memory, at, ERRORS)
+        own[0], own[1] = errors[0], errors[1]
+        own[2], own[3], own[4] = asked.base[0], asked.linear[NEAR], asked.linear[LAGS]
+        _recall(memory, plan, at, place, own)
+        _show(memory, plan, at, numbers)
+        copy(asked.inputs, xs)
+
+
+@inner
+def _speak(memory: Floats, plan: Plan, at: Integers, x: Floats, said: Floats) -> float:
+    """What linear experts say of features x, and how it is mixed."""
+    chosen = np.empty(plan.linear.shape[1])
+    for k in range(LINEAR):
+        ridge = linear_expert(memory, plan, at, k)
+        choose(x, plan.linear[k], chosen)
+        said[k] = product(ridge.weights, chosen)
+    return mixed(mixture_in(memory, at[BLEND], LINEAR), said)
+
+
+@inner
+def choose(x: Floats, which: Integers, chosen: Floats) -> None:
+    """Put the chosen of x first; -1 chooses nothing."""
+    for i in range(len(which)):
+        if which[i] >= 0:
+            chosen[i] = x[which[i]]
+
+
+@inner
+def _recall(memory: Floats, plan: Plan, at: Integers, place: Integers, own: Floats) -> None:
+    """How this day of the year, and this time of every period, surprised."""
+    periods = len(plan.starts) - 1
+    own[5] = own[6] = 0.0
+    if place[periods] != NO_DAY:
+        days = calendar_in(memory, at[DAYS])
+        own[5] = days.fixed[place[periods]]
+        own[6] = days.moving[place[periods + 1]]
+    surprises = table(memory, at, SURPRISES)
+    for k in range(periods):
+        row = row_of(plan.starts, k, place[k])
+        known = isfinite(surprises[row, AVERAGE])
+        own[OWN + 2 * k] = surprises[row, AVERAGE] if known else 0.0
+        own[OWN + 2 * k + 1] = surprises[row, RECENT] if known else 0.0
+
+
+@inner
+def _show(memory: Floats, plan: Plan, at: Integers, numbers: Floats) -> None:
+    """Features and numbers of their own, on the scale of 1, as every gated expert sees them."""
+    asked = asked_in(numbers, plan)
+    features, own = len(asked.x), len(asked.own)
+    sizes, own_sizes = part(memory, at, SIZES), part(memory, at, OWN_SIZES)
+    scaled = np.empty(features + own)
+    for k in range(features):
+        scaled[k] = within(asked.x[k] / (USUAL * sizes[k]), CAP)
+    for k in range(own):
+        scaled[features + k] = within(asked.own[k] / (USUAL * own_sizes[k]), CAP)
+    for n in range(len(plan.gated)):
+        asked.inputs[n, :] = 0.0
+        choose(scaled, plan.gated[n], asked.inputs[n])
+
+
+@inner
+def copy(numbers: Floats, into: Floats) -> None:
+    """All of a table."""
+    for n in range(numbers.shape[0]):
+        for k in range(numbers.shape[1]):
+            into[n, k] = numbers[n, k]
+
+
+@compiled
+def conclude(
+    memory: Floats,
+    plan: Plan,
+    at: Integers,
+    place: Integers,
+    numbers: Floats,
+    said: NDArray[np.float32],
+) -> float:
+    """The forecast of all experts, where the gated ones ``said`` this."""
+    asked, scales = asked_in(numbers, plan), part(memory, at, SCALES)
+    forecasts = asked.forecasts
+    for k in range(LINEAR):
+        forecasts[k] = asked.linear[k]
+    for k in range(len(said)):
+        base = asked.base[0] * plan.corrects[k]
+        correction = within(float(said[k]), FARTHEST_CORRECTION)
+        forecasts[LINEAR + k] = base + scales[2 * k + VALUE] * correction
+    forecasts[-1] = 0.0
+    asked.mixed[0] = stacked(last_word(memory, plan, at), forecasts)
+    loads = table(memory, at, LOADS)
+    usual = loads[place[len(plan.starts) - 2] % len(loads), AVERAGE] if len(loads) else nan
+    asked.doubts[0] = usual if isfinite(usual) else memory[at[LOAD] + VALUE]
+    asked.doubts[4] = abs(memory[at[ERRORS]])
+    _differ(asked.linear, forecasts, asked.mixed[0], asked.doubts)
+    return float(asked.mixed[0])
+
+
+@inner
+def _differ(linear: Floats, forecasts: Floats, said: float, doubts: Floats) -> None:
+    """How large the forecast is, how far the linear experts spread, and all differ from it."""
+    mean, square, apart = 0.0, 0.0, 0.0
+    for k in range(LINEAR):
+        mean += linear[k] / LINEAR
+    for k in range(LINEAR):
+        square += (linear[k] - mean) ** 2 / LINEAR
+    experts = len(forecasts) - 1
+    for k in range(experts):
+        apart += abs(forecasts[k] - said) / experts
+    doubts[1], doubts[2], doubts[3] = abs(said), sqrt(square), apart
+
+
+@compiled
+def iterate(memory: Floats, plan: Plan, at: Integers, places: Integers, path: Floats) -> None:
+    """Go on from the first value of ``path`` (step, 2), each taken for what came.
+
+    The linear experts say the further ones. Beside each stands what is usual at its place.
+    """
+    now = past(memory, plan, at)
+    ahead = FeatureState(
+        now.starts, now.level, now.scale, now.recent.copy(), now.averages.copy(), now.table,
+        now.sums, now.common, now.days, now.past_days.copy(), now.columns,
+    )  # fmt: skip
+    x, said, last = np.empty(plan.sizes[0]), np.empty(LINEAR), now.recent[0]
+    periods = len(plan.starts) - 1
+    for k in range(len(places)):
+        if k > 0:
+            features_at(ahead, places[k], x)
+            change = _speak(memory, plan, at, x, said) * now.scale[VALUE]
+            path[k, 0] = ahead.recent[0] + change
+        pass_over(ahead, places[k], path[k, 0])
+        usual = now.level[0]
+        if periods:
+            usual = now.table[row_of(plan.starts, periods - 1, places[k, periods - 1]), AVERAGE]
+        path[k, 1] = usual if isfinite(usual) else last

@@ -1,0 +1,91 @@
+"""Plain functions on arrays as machine code: by Numba, or as they stand where that is asked for.
+
+What a forecaster does at every step is written in small functions on float64 arrays, and whole
+phases of a step are one call into the code that Numba makes of them. The code is kept beside the
+source, or in the user's cache folder where that cannot be written; a change in any source of this
+folder makes it anew. ``TIDEGATE_REFERENCE=1`` or ``NUMBA_DISABLE_JIT=1`` runs the same source as
+Python, which is the reference that the code is tested against.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numba.core.caching import FunctionCache
+from numpy.typing import NDArray
+
+from tidegate.kernels.code import jit
+from tidegate.kernels.engine import reference
+
+__all__ = ["Integers", "compiled", "inner", "product"]
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+_njit: Any = numba.njit
+_FUSED = {"contract"}  #: a product and a sum may be rounded once
+_LOOSE = {"contract", "nsz", "reassoc"}  #: sums may be taken in any order, so that they are vectors
+
+
+def compiled(function: _Function) -> _Function:
+    """The function as machine code, made at its first call and kept on disk.
+
+    It may call other compiled functions, and takes numbers, arrays and tuples of these.
+
+    >>> @compiled
+    ... def double(x: float) -> float:
+    ...     return 2 * x
+    >>> double(2.0)
+    4.0
+    """
+    if reference():
+        return function
+    made = _njit(fastmath=_FUSED, error_model="numpy")(function)
+    if made is not function:
+        with suppress(RuntimeError):  # no folder can be written: compiled anew every time
+            made._cache = _Cache(function)  # type: ignore[no-untyped-call]
+    return cast(_Function, made)
+
+
+def inner(function: _Function) -> _Function:
+    """The function as machine code for other compiled ones to call: Python itself cannot."""
+    return cast(_Function, _inner(function, _FUSED))
+
+
+def _inner(function: _Function, fastmath: set[str]) -> Any:
+    if reference():
+        return function
+    return _njit(
+        fastmath=fastmath, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
+    )(function)
+
+
+def _product(weights: Floats, x: Floats) -> float:
+    """The sum of ``weights`` times ``x``."""
+    total = 0.0
+    for i in range(len(weights)):
+        total += weights[i] * x[i]
+    return total
+
+
+# Nowhere else: where sums may be reordered, x - x is 0 even for NaN, and so is isfinite's test.
+product = cast(Callable[[Floats, Floats], float], _inner(_product, _LOOSE))
+
+
+class _Cache(FunctionCache):
+    """Numba looks at the file of a function only; its callees stand in other files here."""
+
+    def _index_key(self, *place: Any) -> tuple[Any, ...]:
+        return *super()._index_key(*place), _sources()  # type: ignore[no-untyped-call]
+
+
+@cache
+def _sources() -> str:
+    return jit.sources("tidegate.forecast")

@@ -1,0 +1,180 @@
+"""The numbers of a forecaster's model: how they lie in one memory.
+
+Everything that the model knows, but for its gated experts, is one array of float64; what it makes
+of a coming step is another. ``asking`` and ``observing`` hold the phases of a step on them, each
+one call into machine code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tidegate.forecast.calendar import CALENDAR
+from tidegate.forecast.compiled import Integers, compiled, inner
+from tidegate.forecast.feature_state import FeatureState, features_in, features_size
+from tidegate.forecast.mixing import mixture_size
+from tidegate.forecast.parts import Floats
+from tidegate.forecast.ridge import RidgeState, ridge_in, ridge_size
+from tidegate.forecast.slots import COLUMNS
+from tidegate.forecast.stacking import StackState, stack_in, stack_size
+
+__all__ = [
+    "Asked",
+    "Plan",
+    "asked_in",
+    "asked_size",
+    "count_chosen",
+    "last_word",
+    "linear_expert",
+    "mind_sizes",
+    "part",
+    "past",
+    "table",
+]
+
+OWN = 7  #: inputs of a gated expert beside features: two errors, three forecasts, two of a day
+DOUBTS = 5  #: what the size of an error may depend on
+RIDGE = 1.0
+NEAR, WIDE, LAGS = 0, 1, 3  #: linear experts that others look at
+
+#: of the linear experts: what is kept of a step, and the width of the loss
+KEEPS = (0.999, 0.9995, 0.998, 0.9995, 0.9995)
+WIDTHS = (1.0, 1.0, 1.0, 1.0, 0.1)
+LINEAR = len(KEEPS)
+
+#: parts of the memory, in the order in which they lie there; from RIDGES on one for each
+FEATURES, RIDGES = 0, 1
+BLEND, STACK, SIZES, OWN_SIZES, ERRORS, SURPRISES, DAYS, LOADS, LOAD, SCALES, STEPS = range(
+    RIDGES + LINEAR, RIDGES + LINEAR + 11
+)
+
+
+class Plan(NamedTuple):
+    """What follows from how a model was made.
+
+    Attributes:
+        starts: first rows of the periods in tables, and their end.
+        linear: (linear expert, feature) which features each sees, -1 after the last.
+        gated: (gated expert, input) what each sees of the scaled features and, after them, the
+            scaled numbers of its own; -1 after the last.
+        corrects: (gated expert,) 1 where it corrects the linear experts, 0 the last value.
+        sizes: of features, further columns, numbers of their own, and the loads' table.
+    """
+
+    starts: Integers
+    linear: Integers
+    gated: Integers
+    corrects: Integers
+    sizes: Integers
+
+
+class Asked(NamedTuple):
+    """What experts see of a coming step, and say; in usual changes.
+
+    Attributes:
+        x: (feature).
+        linear: forecasts of the linear experts.
+        base: (1,) their mixture.
+        own: raw numbers that only gated experts see.
+        inputs: (gated expert, input).
+        forecasts: of all experts, persistence (0) last.
+        mixed: (1,) the forecast.
+        doubts: what the size of its error may depend on.
+    """
+
+    x: Floats
+    linear: Floats
+    base: Floats
+    own: Floats
+    inputs: Floats
+    forecasts: Floats
+    mixed: Floats
+    doubts: Floats
+
+
+def mind_sizes(plan: Plan, periods: Sequence[int]) -> list[int]:
+    """Numbers of every part of a memory, in the order in which they lie there."""
+    features, columns, own, longest = plan.sizes.tolist()
+    experts = LINEAR + len(plan.gated) + 1
+    return [
+        features_size(periods, columns),
+        *(ridge_size(count_chosen(chosen)) for chosen in plan.linear),
+        mixture_size(LINEAR),
+        stack_size(experts),
+        features,
+        own,
+        2,
+        int(plan.starts[-1]) * COLUMNS,
+        CALENDAR,
+        longest * COLUMNS,
+        2,
+        2 * len(plan.gated),
+        1,
+    ]
+
+
+@inner
+def part(memory: Floats, at: Integers, which: int) -> Floats:
+    """One of the parts of a memory."""
+    return memory[at[which] : at[which + 1]]
+
+
+@inner
+def table(memory: Floats, at: Integers, which: int) -> Floats:
+    """One of the parts, as the table (slot, column) of a slot memory."""
+    return part(memory, at, which).reshape((-1, COLUMNS))
+
+
+@inner
+def past(memory: Floats, plan: Plan, at: Integers) -> FeatureState:
+    """What features are made of."""
+    return features_in(memory, at[FEATURES], plan.starts, plan.sizes[1])
+
+
+@inner
+def linear_expert(memory: Floats, plan: Plan, at: Integers, k: int) -> RidgeState:
+    """The linear expert number k."""
+    return ridge_in(memory, at[RIDGES + k], count_chosen(plan.linear[k]))
+
+
+@inner
+def last_word(memory: Floats, plan: Plan, at: Integers) -> StackState:
+    """What mixes all experts."""
+    return stack_in(memory, at[STACK], LINEAR + len(plan.gated) + 1)
+
+
+@compiled
+def count_chosen(chosen: Integers) -> int:
+    """How many there are before -1."""
+    count = 0
+    while count < len(chosen) and chosen[count] >= 0:
+        count += 1
+    return count
+
+
+def asked_size(plan: Plan) -> int:
+    """Numbers that a step asked for takes."""
+    features, _, own, _ = plan.sizes.tolist()
+    return int(features + own + plan.gated.size + 2 * LINEAR + len(plan.gated) + 3 + DOUBTS)
+
+
+@compiled
+def asked_in(numbers: Floats, plan: Plan) -> Asked:
+    """What lies in ``numbers``."""
+    linear = plan.sizes[0]
+    base = linear + LINEAR
+    own = base + 1
+    inputs = own + plan.sizes[2]
+    forecasts = inputs + plan.gated.size
+    mixed = forecasts + LINEAR + len(plan.gated) + 1
+    return Asked(
+        numbers[:linear],
+        numbers[linear:base],
+        numbers[base:own],
+        numbers[own:inputs],
+        numbers[inputs:forecasts].reshape(plan.gated.shape),
+        numbers[forecasts:mixed],
+        numbers[mixed : mixed + 1],
+        numbers[mixed + 1 : mixed + 1 + DOUBTS],
+    )

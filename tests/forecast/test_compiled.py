@@ -1,0 +1,66 @@
+"""Machine code says what the same source says as Python; and goes by all of its source."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SCRIPT = """
+import numpy as np
+from tidegate import Forecaster
+
+rng = np.random.default_rng(0)
+forecaster = Forecaster(units=2, horizon=3, inputs=1, levels=(0.5, 0.9))
+said = []
+for hour in range(130):
+    value = 10 * np.sin(hour * 2 * np.pi / 24) + rng.normal()
+    if hour % 19 != 5:
+        value = np.nan if hour % 23 == 7 else value * 1e3 if hour == 60 else value
+        forecaster.learn(float(value), [rng.normal()], time=3600.0 * hour)
+    path = forecaster.forecast(3)
+    ends = [x for p in path for end in p.intervals.values() for x in end]
+    said.append([p.value for p in path] + ends)
+print(repr([[float(x) for x in row] for row in said]))
+"""
+
+
+def run(**environment: str) -> list[list[float]]:
+    ran = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=os.environ | environment, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    found: list[list[float]] = eval(ran.stdout, {"nan": np.nan, "inf": np.inf})
+    return found
+
+
+@pytest.fixture(scope="module")
+def machine_code() -> list[list[float]]:
+    return run()
+
+
+def test_the_reference_says_the_same(machine_code: list[list[float]]) -> None:
+    reference = run(TIDEGATE_REFERENCE="1")
+    assert [len(row) for row in machine_code] == [len(row) for row in reference]
+    for compiled, plain in zip(machine_code, reference, strict=True):
+        assert compiled == pytest.approx(plain, rel=1e-4, abs=1e-4, nan_ok=True)
+
+
+def test_where_nothing_can_be_written_it_is_compiled_every_time(tmp_path: Path) -> None:
+    script = (
+        "from tidegate.forecast.scale import RunningScale\n"
+        "scale = RunningScale(9)\n"
+        "scale.update(2.0)\n"
+        "print(scale.value)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script],
+        env=os.environ | {"NUMBA_CACHE_DIR": "/dev/null/absent"},
+        capture_output=True,
+        text=True,
+    )
+    assert ran.stdout == "2.0\n", ran.stderr
