@@ -6,6 +6,8 @@ or method whose package is missing is named, and left out.
 
     python benchmarks/forecast.py                      # ours, simple forecasts, RLS
     python benchmarks/forecast.py --method boosting --stream taxi --json rows.json
+    python benchmarks/forecast.py --only --method river-arf --rows 30000 --json slow.json
+    python benchmarks/forecast.py --page docs/bench.md --read rows.json slow.json
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -24,26 +27,36 @@ from tidegate.streams import parse_time
 
 STREAMS = "taxi i94 victoria pm25 chicago calls machine household sunspots".split()
 SEEDS = (0, 1, 2)
+BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 
 
 def main() -> int:
     """Print the table, and write the rows where asked."""
     options = _options()
+    if options.page:
+        write_table(Path(options.page), [row for name in options.read for row in _read(name)])
+        return 0
     rows: list[dict[str, Any]] = []
     for stream in options.stream or STREAMS:
         try:
-            rows += _stream_rows(stream, options.method, options.seeds)
+            rows += _stream_rows(stream, options.method, options.seeds, options.rows)
         except MissingExtraError as error:
             print(f"{stream}: left out. {error}", file=sys.stderr)
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"rows": rows}, file, indent=1)
+        if options.json:  # as far as it has come: the whole takes long
+            Path(options.json).write_text(json.dumps({"rows": rows}, indent=1), encoding="utf-8")
     return 0 if rows else 2
 
 
-def _stream_rows(stream: str, methods: list[str], seeds: list[int]) -> list[dict[str, Any]]:
+def _read(name: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(Path(name).read_text(encoding="utf-8"))["rows"]
+    return rows
+
+
+def _stream_rows(
+    stream: str, methods: list[str], seeds: list[int], most: int | None
+) -> list[dict[str, Any]]:
     data, persistence = load(stream), None
-    read = list(data.rows())
+    read = list(data.rows())[:most]
     times = [parse_time(row.time or "") for row in read]
     values = [float(row.values[0]) for row in read]
     rows = []
@@ -72,8 +85,8 @@ def _row(stream: str, name: str, scores: list[Score], persistence: float | None)
     fields = ("mae", "coverage", "worst_window", "interval_score", "plain_score", "us_per_step")
     row: dict[str, Any] = {f: median(getattr(score, f) for score in scores) for f in fields}
     skill = 0.0 if persistence is None else 1 - row["mae"] / persistence
-    return {"stream": stream, "method": name, "skill_persistence": skill, **row,
-            "scored": scores[0].scored, "seeds": len(scores)}  # fmt: skip
+    counts = {"scored": scores[0].scored, "silent": scores[0].silent, "seeds": len(scores)}
+    return {"stream": stream, "method": name, "skill_persistence": skill, **row, **counts}
 
 
 def _show(row: dict[str, Any]) -> None:
@@ -86,6 +99,33 @@ def _show(row: dict[str, Any]) -> None:
     )
 
 
+def write_table(page: Path, rows: list[dict[str, Any]]) -> None:
+    """Put the mean absolute errors, method by stream, between the two marks of a page."""
+    known = {(row["stream"], row["method"]): row for row in rows}
+    streams = [stream for stream in STREAMS if any(stream == found for found, _ in known)]
+    methods = [name for name in METHODS if any(name == found for _, found in known)]
+    head = ["method", *streams, "us/row"]
+    lines = [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}"]
+    for method in methods:
+        mine = [known.get((stream, method)) for stream in streams]
+        best = [min(r["mae"] for (s, _), r in known.items() if s == stream) for stream in streams]
+        cells = [_cell(row, least) for row, least in zip(mine, best, strict=True)]
+        spent = f"{median(row['us_per_step'] for row in mine if row):,.0f}"
+        lines.append(f"| `{method}` | {' | '.join(cells)} | {spent} |")
+    scored = {stream: known[stream, "persistence"]["scored"] for stream in streams}
+    lines.append(f"| rows scored | {' | '.join(f'{n:,}' for n in scored.values())} | |")
+    text = page.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    page.write_text(f"{before}{BEGIN}\n{chr(10).join(lines)}\n{END}{rest.split(END)[1]}", "utf-8")
+
+
+def _cell(row: dict[str, Any] | None, least: float) -> str:
+    if row is None:
+        return ""
+    text = f"{row['mae']:.4g}"
+    return f"**{text}**" if row["mae"] == least else text
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -93,9 +133,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--stream", action="append", choices=STREAMS, help="may be repeated")
     parser.add_argument("--method", action="append", choices=list(METHODS), help="may be repeated")
     parser.add_argument("--seeds", type=int, nargs="+", default=list(SEEDS))
+    parser.add_argument("--only", action="store_true", help="the methods named, and persistence")
+    parser.add_argument("--rows", type=int, metavar="N", help="first rows of a stream, at most")
     parser.add_argument("--json", metavar="FILE", help="where rows go")
+    parser.add_argument("--page", metavar="FILE", help="write the table of --read into this page")
+    parser.add_argument("--read", metavar="FILE", nargs="+", default=[], help="rows of former runs")
     options = parser.parse_args()
-    options.method = [*QUICK, *(options.method or [])]
+    options.method = [*(() if options.only else QUICK), *(options.method or [])]
     options.method = list(dict.fromkeys(options.method))
     return options
 

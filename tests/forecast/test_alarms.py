@@ -41,7 +41,7 @@ def test_a_shift_of_two_standard_deviations_is_found_once_within_a_hundred_steps
 
 @pytest.mark.parametrize("carry", [0.0, 0.9])
 def test_noise_alone_raises_at_most_one_alarm_in_ten_thousand_steps(carry: float) -> None:
-    assert sum(len(alarms(noise(10_000, carry, 50 + seed))) for seed in range(2)) <= 2
+    assert sum(len(alarms(noise(10_000, carry, 50 + seed))) for seed in range(4)) <= 4
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
@@ -51,8 +51,9 @@ def test_units_make_no_difference(scale: float) -> None:
     assert alarms(values * scale) == alarms(values)
 
 
-def test_a_spike_is_no_shift() -> None:
-    values = noise(3_000, 0.0, 4)
+@pytest.mark.parametrize("carry", [0.0, 0.9])
+def test_a_spike_is_no_shift(carry: float) -> None:
+    values = noise(3_000, carry, 4)
     values[[1_000, 2_000]] = 50.0, -1e200
     assert alarms(values) == []
 
@@ -81,3 +82,36 @@ def test_a_shift_says_when_it_began_and_how_large_it_was() -> None:
     step, shift = found
     assert step - shift.steps + 1 == pytest.approx(QUIET, abs=2)
     assert shift.size == pytest.approx(3, abs=1)
+
+
+@pytest.mark.parametrize("carry", [0.0, 0.7])
+def test_a_blip_is_taken_back_and_the_old_level_holds_again(carry: float) -> None:
+    values, detector = noise(3_000, carry, 8), ShiftDetector()
+    values[QUIET : QUIET + 60] -= 5
+    shifts = []
+    for n, value in enumerate(values.tolist()):
+        before = detector.level, detector.weight
+        shift = detector.update(value)
+        if shift:
+            shifts.append((n, shift.back, before, (detector.level, detector.weight)))
+    (down, first, known, _), (up, second, _, again) = shifts
+    assert QUIET <= down < QUIET + 20 and QUIET + 60 <= up < QUIET + 80
+    assert (first, second) == (False, True)
+    assert again == known
+
+
+def test_a_return_after_long_is_a_shift_of_its_own() -> None:
+    values = noise(4_000, 0.3, 9)
+    values[QUIET : QUIET + 600] += 5
+    detector = ShiftDetector()
+    found = [shift.back for value in values.tolist() if (shift := detector.update(value))]
+    assert found == [False, False]
+
+
+def test_a_second_step_the_same_way_is_no_return() -> None:
+    values = noise(3_000, 0.3, 10)
+    values[QUIET:] += 4
+    values[QUIET + 60 :] += 4
+    detector = ShiftDetector()
+    found = [shift.back for value in values.tolist() if (shift := detector.update(value))]
+    assert found == [False, False]

@@ -19,10 +19,12 @@ LEVEL_WINDOW = 3_000
 SPREAD_WINDOW = 2_000
 REACH = 128  #: steps back at which a shift may have begun
 LEAST = 6  #: steps that must have been seen of it
-THRESHOLD = 4.6  #: standard deviations of the likelihood ratio
+THRESHOLD = 4.3  #: standard deviations of the likelihood ratio
 AFTER = 0.8  #: and of that part of it which the first step had no share in
 AGREED = 0.2  #: share of a shift that three of four of its steps must show
 SPIKE = 3  #: wild steps in a row that are no spike any more
+BLIP = 128  #: steps within which a shift that is taken back was none
+HALF = 0.5  #: of a shift, which a return may miss the old level by
 CAP = 8.0  #: standard deviations that one step counts for
 LARGEST = 1e60  #: whose fourth power is a number
 WARMUP = 100  #: steps before any can begin a shift
@@ -38,14 +40,16 @@ class Shift(NamedTuple):
         steps: how many steps ago it began.
         size: in units of the stream.
         surprise: of it, in standard deviations.
+        back: whether it takes the shift before it back, which so was a blip.
 
-    >>> Shift(steps=12, size=-3.0, surprise=6.1).steps
-    12
+    >>> Shift(steps=12, size=-3.0, surprise=6.1).back
+    False
     """
 
     steps: int
     size: float
     surprise: float
+    back: bool = False
 
 
 class ShiftDetector(Part):
@@ -55,6 +59,7 @@ class ShiftDetector(Part):
     D leaves D (1 - a1 - ... - ak) in the residual k steps later: a jump at first and a small bias
     for long. Both are looked for, at every beginning within the last 128 steps. A jump without
     the bias was a spike. Once a shift is found its size becomes the new level: one alarm each.
+    A shift that leads back within 128 steps ends a blip: the level is again what it was.
 
     Source: Basseville & Nikiforov, "Detection of Abrupt Changes" (1993), sections 2.4.3 and 7.2.
 
@@ -75,6 +80,7 @@ class ShiftDetector(Part):
         "size",
         "residuals",
         "since",
+        "before",
     )
 
     def __init__(self) -> None:
@@ -85,6 +91,7 @@ class ShiftDetector(Part):
         self.size = RunningScale(LEVEL_WINDOW)
         self.spread = 0.0  # mean fourth power of residuals
         self.residuals: Floats = np.zeros(REACH)
+        self.before: Floats = np.zeros(3)  # level and weight before the last shift, and its size
         self._ages = np.arange(1, REACH + 1)
 
     def update(self, value: float) -> Shift | None:
@@ -92,6 +99,8 @@ class ShiftDetector(Part):
         if not isfinite(value):
             return None
         value = min(max(value, -LARGEST), LARGEST)
+        if abs(self.residuals[0]) >= CAP:
+            self._pass_spike(value)
         self.raw[1:] = self.raw[:-1].copy()
         self.raw[0] = value
         value, shift = self._meet(value) if self.count >= ORDER else (value, None)
@@ -128,6 +137,12 @@ class ShiftDetector(Part):
     def _may_be_spike(self) -> bool:
         """Whether the newest step is wild, and those right before it were not."""
         return bool(abs(self.residuals[0]) >= CAP > np.abs(self.residuals[1:SPIKE]).min())
+
+    def _pass_spike(self, value: float) -> None:
+        """A wild step from which the next one has come back counts as if it had not been."""
+        wild, before = self.raw[:2].tolist()
+        if abs(value - before) < abs(value - wild):
+            self.values[0], self.residuals[0] = self.values[1], 0.0
 
     def _learn_whitening(self, past: Floats, now: float) -> None:
         self.size.update(now)
@@ -168,7 +183,15 @@ class ShiftDetector(Part):
         if abs(plain) > CAP * usual:  # cut residuals tell too little of it
             size = plain
             self.values[: place + 1] = self.raw[: place + 1]
-        self.level += size
+        return self._moved(size, place + 1, float(abs(ratios[best])))
+
+    def _moved(self, size: float, steps: int, surprise: float) -> Shift:
+        """Take in a shift that is settled."""
+        level, weight, former = self.before.tolist()
+        missed = abs(self.level + size - level)
+        back = self.since <= BLIP + steps and missed < HALF * abs(former)
+        self.before = np.zeros(3) if back else np.array([self.level, self.weight, size])
+        self.level, self.weight = (level, int(weight)) if back else (self.level + size, steps)
         self.residuals[:] = 0.0
-        self.since, self.weight = 0, place + 1
-        return Shift(place + 1, float(size), float(abs(ratios[best])))
+        self.since = 0
+        return Shift(steps, size, surprise, back)
