@@ -140,8 +140,8 @@ def _print(experiment: Experiment, found: list[Line], budget: int) -> None:
     for row in rows:
         table.add_row(*row)
     Console(file=sys.stdout, width=None if sys.stdout.isatty() else 200).print(table)
-    for line in found:
-        if line.row.note:
-            click.echo(f"{line.row.name}: {line.row.note}")
+    for note in dict.fromkeys(line.row.note for line in found if line.row.note):
+        whose = [line.row.name for line in found if line.row.note == note]
+        click.echo(f"{', '.join(whose)}: {note}")
     for remark in remarks(experiment, found, budget):
         click.echo(remark)

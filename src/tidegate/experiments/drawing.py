@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 __all__ = ["Curve", "chart"]
 
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 720, 240, 46, 130, 12, 40
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 760, 240, 46, 180, 20, 40
 _COLOURS = ("#0b6e99", "#c1440e", "#4d7c0f", "#7c3aed", "#a16207", "#0f766e", "#be185d", "#475569")
 
 
@@ -33,14 +33,16 @@ def chart(
     y_label: str,
     marks: Sequence[float] = (),
     letters: Sequence[tuple[float, str]] = (),
+    top: float | None = None,
 ) -> str:
-    """Curves over a common x, y from 0 to its largest value.
+    """Curves over a common x, y from 0 to ``top``.
 
     Args:
         curves: at least one.
         x_label, y_label: of the axes.
         marks: x of thin upright lines.
         letters: (x, text) written below the axis in place of numbers.
+        top: the largest y, that of the curves where it is not given.
 
     >>> svg = chart([Curve("f", np.arange(3), np.array([0.0, 1.0, 0.5]))], "step", "gate")
     >>> svg.startswith("<svg"), "polyline" in svg
@@ -48,7 +50,7 @@ def chart(
     """
     xs = np.concatenate([curve.x for curve in curves])
     low, high = float(xs.min()), float(max(xs.max(), xs.min() + 1e-9))
-    top = max(float(max(curve.y.max() for curve in curves)), 1e-9)
+    top = top or max(float(max(curve.y.max() for curve in curves)), 1e-9)
 
     def across(x: float) -> float:
         return _LEFT + (x - low) / (high - low) * (_WIDTH - _LEFT - _RIGHT)
@@ -68,7 +70,7 @@ def chart(
     ends = [(low, f"{low:g}"), (high, f"{high:g}")] if not letters else letters
     parts += [_text(across(x) - 3, _HEIGHT - _BOTTOM + 14, text) for x, text in ends]
     parts += [_text(8, up(top) + 10, f"{top:.3g}"), _text(8, up(0), "0")]
-    parts += [_text(_LEFT, _HEIGHT - 6, x_label), _text(_LEFT + 6, _TOP + 4, y_label)]
+    parts += [_text(_LEFT, _HEIGHT - 6, x_label), _text(_LEFT + 6, _TOP - 8, y_label)]
     start = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
     return start + 'font-family="sans-serif" font-size="11">' + "".join(parts) + "</svg>"
 

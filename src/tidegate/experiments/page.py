@@ -75,20 +75,26 @@ def _wanting(experiment: Experiment, found: Sequence[Line]) -> str:
     notes = dict.fromkeys(line.row.note for line in found if line.row.note)
     listed = [f"- {note}" for note in notes if note not in experiment.wanting]
     nothing = "Every row that has a published figure agrees with it."
-    return "\n".join([experiment.wanting or ("" if listed else nothing), *listed]).strip()
+    return "\n".join([experiment.wanting or ("" if listed else nothing), "", *listed]).strip()
 
 
 def _learning_curves(found: Sequence[Line], trials: Mapping[Job, Trial]) -> list[Figure]:
     """The share of trials solved against the symbols learned, a curve for every row."""
+    end = np.log10(max((trial.symbols for trial in trials.values() if trial.solved), default=1))
     curves = []
     for line in found:
         own = [trial for job, trial in trials.items() if job.row == line.row.name]
         solved = np.sort([trial.symbols for trial in own if trial.solved]).astype(np.float64)
         if solved.size:
-            at = np.log10(np.maximum(np.repeat(solved, 2), 1.0))
-            steps = np.repeat(np.arange(len(solved) + 1) / len(own), 2)[1:-1]
+            at = np.append(np.log10(np.maximum(np.repeat(solved, 2), 1.0)), end)
+            steps = np.repeat(np.arange(len(solved) + 1) / len(own), 2)[1:]
             curves.append(Curve(line.row.name, at, steps))
     if not curves:
         return []
-    svg = chart(curves, "log10 of symbols learned", "share of trials solved")
+    start = min(float(curve.x[0]) for curve in curves)
+    powers = np.arange(np.ceil(start), np.floor(end) + 1).tolist()
+    if len(powers) < 2:
+        powers = [start, float(end)]
+    ticks = [(power, f"{10**power:,.0f}") for power in powers]
+    svg = chart(curves, "symbols learned", "share of trials solved", powers, ticks, top=1.0)
     return [Figure("learning", "Share of trials solved against symbols learned.", svg)]

@@ -121,8 +121,13 @@ def columns(experiment: Experiment, found: Sequence[Line]) -> list[list[str]]:
 
     Medians are over the trials that solved it; that of the measure is over all.
     """
-    heads = ["row", "solved", "95 %", "symbols (median, max)", f"{experiment.unit} (median)"]
-    heads += ["retest", "quiet 1e6", f"{experiment.measure} (median)", "published", "verdict"]
+    heads = ["row", "solved", "95 %", "published", "verdict", "symbols (median, max)"]
+    heads += [
+        f"{experiment.unit} (median)",
+        "retest",
+        "quiet 1e6",
+        f"{experiment.measure or 'measure'} (median)",
+    ]
     rows = [_cells(line) for line in found]
     used = [k for k in range(len(heads)) if any(row[k] != "-" for row in rows)]
     return [[row[k] for k in used] for row in [heads, *rows]]
@@ -137,13 +142,13 @@ def _cells(line: Line) -> list[str]:
         line.row.label,
         f"{line.solved}/{line.trials}",
         f"{100 * low:.0f}-{100 * high:.0f} %",
+        line.row.published or "-",
+        line.verdict,
         symbols,
         _number(line.median_streams),
         _of(line.retest_perfect, line.solved),
         _of(line.error_free_1e6, line.solved),
         "-" if line.measure is None else _measure(line.measure),
-        line.row.published or "-",
-        line.verdict,
     ]
 
 
