@@ -3,9 +3,10 @@
 Thread CPU time of one thread, medians of turns interleaved with torch.nn.LSTM (torch.nn.GRU for the
 GRU) and with a cell written by hand in torch operations (LSTM, GRU; for other cells the eager form
 of their equations), float32. ``training`` is forward and backward with the gradient by the input.
-Peak memory is what one call adds to the resident memory of a process of its own, in MiB.
+Peak memory is what one call adds to the resident memory of a process of its own, in MiB. With
+``--avx2`` both sides make code for AVX2 only, on a processor that has more.
 
-    python benchmarks/layers.py [--cells lstm,gru] [--sizes 0,1] [--seconds 2] [--json]
+    python benchmarks/layers.py [--cells lstm,gru] [--sizes 0,1] [--seconds 2] [--avx2] [--json]
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ import torch
 from torch import Tensor, nn
 
 from tidegate import cells
+from tidegate.kernels.batch import call as batch_call
+from tidegate.kernels.code.cpu import host_with_avx2
 from tidegate.layers import GRU, LSTM, Recurrent
 
 SIZES = [
@@ -35,6 +38,11 @@ SIZES = [
 ]  # fmt: skip
 WHAT = ("forward", "training")
 TURN = 0.005  # seconds
+AVX2 = {
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+}
 Run = Callable[[], object]
 
 
@@ -213,6 +221,16 @@ def allocator() -> str:
     return " ".join([preload or " ".join(platform.libc_ver()) or "default", *tuned])
 
 
+def only_avx2() -> bool:
+    """Whether torch was told at its start to do without what came after AVX2."""
+    return all(os.environ.get(name) == value for name, value in AVX2.items())
+
+
+def restart_with_avx2() -> None:
+    """This program anew, as torch reads its environment once."""
+    os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | AVX2)
+
+
 def processor() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -236,15 +254,23 @@ def main() -> None:
     parser.add_argument("--cells", default=",".join(cells.names()))
     parser.add_argument("--sizes", default=",".join(map(str, range(len(SIZES)))))
     parser.add_argument("--seconds", type=float, default=2.0, help="per cell, size and kind")
+    parser.add_argument("--avx2", action="store_true", help="no vectors beyond those of AVX2")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--peaks", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.avx2 and not only_avx2():
+        restart_with_avx2()
+    if only_avx2():
+        batch_call.host = host_with_avx2
     torch.set_num_threads(1)
     if given.peaks:
         cell, size, what = json.loads(given.peaks)
         print(json.dumps(peaks(cell, tuple(size), what)))
         return
-    head = {"cpu": processor(), "allocator": allocator(), "torch": torch.__version__}
+    head = {
+        "cpu": processor(), "vectors": f"{batch_call.host().vector_bits} bits",
+        "allocator": allocator(), "torch": torch.__version__,
+    }  # fmt: skip
     if not given.json:
         print(*(f"{name}: {value}" for name, value in head.items()), sep="\n")
     found = []
