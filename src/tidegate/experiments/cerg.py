@@ -48,20 +48,22 @@ PUBLISHED = {
     SEQUENTIAL: (0.62, "62 % (14,087 streams)"),
 }
 EASIER = (
-    "More nets with forget gates solve it here than were published with the same learner; a test "
-    "after every training stream, until the first perfect one, selects lucky nets (see retests)."
+    "Forget gates, fixed rate: more nets solve it here than were published for the same learner. "
+    "Testing after every training stream until the first perfect test selects lucky nets: about "
+    "half of them fail a second one (retest)."
 )
 NO_HELP = (
-    "Alpha decay comes near its published share, but not by helping: without it ours are as good, "
-    "and it takes twenty times as many symbols. The details of the schedule are not published."
+    "Alpha decay comes near its published share, but it is no help: with a fixed rate nearly as "
+    "many nets solve it, in a twentieth of the symbols, and more of them pass the retest. The "
+    "details of the schedule are not published."
 )
 DECAYED = (
-    "A state decay of 0.9 solves it here too, after about 20 million symbols in the median, and "
-    "few such nets pass a retest; published is 0 %, for the best of several decays."
+    "A state decay of 0.9 solves it here now and then, after many more symbols than forget gates "
+    "need, and most such nets fail the retest; published is 0 %, for the best of several decays."
 )
 NO_SHORTCUTS = (
-    "Without shortcuts (375 weights, as the report counts) far fewer nets solve it, and the rows "
-    "no longer keep the published order; the journal counts 424."
+    "Without shortcuts (375 weights, as the report counts) far fewer nets solve it, forget gates "
+    "help little, and the rows do not keep the published order; the journal counts 424."
 )
 TWO_TARGETS = (
     "Two earlier programs disagreed under criterion C, 82 % against 35 %: the first was taught all "
@@ -99,9 +101,8 @@ class ContinualReber(Experiment):
     picture: ClassVar[str] = (
         "  ... B P BTXSE P E B T BPVVE T E B T ...\n"
         "        |_______|     |_______|\n"
-        "   the same letter again, 6 steps later or more; no mark says where a string ends"
+        "  The same letter comes again; no mark says where a string ends."
     )
-    wanting: ClassVar[str] = f"{EASIER} {NO_HELP} {DECAYED}"
 
     @abstractmethod
     def claim(self, row: str, shortcuts: bool) -> Claim:
@@ -192,7 +193,6 @@ class CergC(ContinualReber):
     title: ClassVar[str] = "Continual embedded Reber grammar, criterion C"
     letter: ClassVar[str] = "C"
     criterion: ClassVar[str] = "C: every legal symbol scores above every other (1997)"
-    wanting: ClassVar[str] = f"{EASIER} {TWO_TARGETS}"
 
     def rows(self) -> Sequence[Row]:
         """Those of the other criteria, and forget gates that are taught what comes only."""

@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
-from tidegate.cells import Block2000, Cell
-from tidegate.cells.laws import Law, constant, ramp
+from tidegate.cells import Cell
 from tidegate.experiments.base import Experiment, Row, Trial
 from tidegate.experiments.claims import AtLeast
 from tidegate.experiments.cnto import within
-from tidegate.experiments.paper_net import KeepingBlock, paper_learner
+from tidegate.experiments.paper_net import KeepingBlock, OpenBlock, paper_learner
 from tidegate.experiments.sources import SymbolSource
 from tidegate.tasks import TemporalOrder
 
-__all__ = ["Nto", "OpenBlock"]
+__all__ = ["Nto"]
 
 IN_A_ROW = 2_000
 AT_ONCE = 4_096  # symbols; what is learned after the last sequence that counts is not asked for
-
-
-@dataclass(frozen=True)
-class OpenBlock(Block2000):
-    """A block of 2000 whose forget gates all begin with one bias.
-
-    >>> OpenBlock(forget_bias=5.0).biases()["f"](np.random.default_rng(0), 2)
-    array([5., 5.])
-    """
-
-    forget_bias: float = 5.0
-
-    def biases(self) -> Mapping[str, Law]:
-        gates = {"i": ramp(-0.5, -0.5), "o": ramp(-0.5, -0.5)}
-        return gates | {"f": constant(self.forget_bias)}
 
 
 CELLS: dict[str, Cell] = {

@@ -11,11 +11,11 @@ import numpy as np
 from tidegate.cells import Block2000, Cell
 from tidegate.cells.base import Step, both
 from tidegate.cells.functions import sigmoid
-from tidegate.cells.laws import Law, ramp
+from tidegate.cells.laws import Law, constant, ramp
 from tidegate.learn import SGD, Learner, Network, Schedule
 from tidegate.learn.squared_logistic import SquaredLogistic
 
-__all__ = ["KeepingBlock", "paper_learner"]
+__all__ = ["KeepingBlock", "OpenBlock", "paper_learner"]
 
 BLOCKS = 4
 FORGETTING: Cell = Block2000(size=2)
@@ -49,6 +49,21 @@ class KeepingBlock(Cell):
 
     def biases(self) -> Mapping[str, Law]:
         return {"i": ramp(-0.5, -0.5), "o": ramp(-0.5, -0.5)}
+
+
+@dataclass(frozen=True)
+class OpenBlock(Block2000):
+    """A block of 2000 whose forget gates all begin with one bias.
+
+    >>> OpenBlock(forget_bias=5.0).biases()["f"](np.random.default_rng(0), 2)
+    array([5., 5.])
+    """
+
+    forget_bias: float = 5.0
+
+    def biases(self) -> Mapping[str, Law]:
+        gates = {"i": ramp(-0.5, -0.5), "o": ramp(-0.5, -0.5)}
+        return gates | {"f": constant(self.forget_bias)}
 
 
 def paper_learner(
