@@ -7,7 +7,7 @@ it. ``tidegate reproduce`` runs them.
 from __future__ import annotations
 
 from tidegate.experiments.base import Experiment, Figure, Row, Trial
-from tidegate.experiments.claims import AtLeast, AtMost, Claim, Near, Nothing
+from tidegate.experiments.claims import AtLeast, AtMost, Claim, Near, Nothing, Possible
 from tidegate.experiments.keeping import Job, Kept
 from tidegate.experiments.run import experiments, named, run
 from tidegate.experiments.table import Line, lines
@@ -24,6 +24,7 @@ __all__ = [
     "Line",
     "Near",
     "Nothing",
+    "Possible",
     "Row",
     "Trial",
     "experiments",

@@ -12,7 +12,7 @@ from tidegate.cells import Cell
 from tidegate.experiments.base import Experiment, Figure, Row, Trial
 from tidegate.experiments.claims import Claim, Near, Nothing
 from tidegate.experiments.criteria import CRITERIA
-from tidegate.experiments.gate_figure import gate_figure
+from tidegate.experiments.gate_figure import gate_figure, solving_net
 from tidegate.experiments.paper_net import FORGETTING, KeepingBlock, paper_learner
 from tidegate.experiments.sources import symbols
 from tidegate.experiments.training_streams import Protocol, run_protocol
@@ -144,10 +144,8 @@ class ContinualReber(Experiment):
 
     def figures(self, seed: int) -> Sequence[Figure]:
         """The forget gates of one net over a test stream."""
-        net = paper_learner(FORGETTING, seed)
         protocol = Protocol(symbols(Reber()), CRITERIA[self.letter], streams=self.budget)
-        run_protocol(net, protocol, np.random.SeedSequence(seed))
-        return [gate_figure(net, Reber(), seed, steps=70)]
+        return [gate_figure(solving_net(protocol, seed), Reber(), seed, steps=70)]
 
 
 class Cerg(ContinualReber):

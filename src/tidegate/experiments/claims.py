@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tidegate.experiments.wilson import wilson
 
-__all__ = ["AtLeast", "AtMost", "Claim", "Near", "Nothing", "HOLDS", "FAILS", "UNCLEAR"]
+__all__ = ["AtLeast", "AtMost", "Claim", "Near", "Nothing", "Possible", "HOLDS", "FAILS", "UNCLEAR"]
 
 HOLDS, FAILS, UNCLEAR = "holds", "does not hold", "not comparable"
 
@@ -75,6 +75,24 @@ class AtMost(Claim):
         if trials < FEWEST:
             return UNCLEAR
         return HOLDS if solved <= self.share * trials else FAILS
+
+
+@dataclass(frozen=True)
+class Possible(Claim):
+    """It can be done: one trial proves it, and none speaks against it once ``share`` is excluded.
+
+    >>> Possible(0.05).judge(1, 20), Possible(0.05).judge(0, 20), Possible(0.05).judge(0, 100)
+    ('holds', 'not comparable', 'does not hold')
+    """
+
+    share: float = 0.05
+
+    def judge(self, solved: int, trials: int) -> str:
+        if trials < FEWEST:
+            return UNCLEAR
+        if solved:
+            return HOLDS
+        return FAILS if wilson(solved, trials)[1] < self.share else UNCLEAR
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,26 @@ import numpy as np
 
 from tidegate.experiments.base import Figure
 from tidegate.experiments.drawing import Curve, chart
+from tidegate.experiments.paper_net import FORGETTING, paper_learner
+from tidegate.experiments.training_streams import Protocol, run_protocol
 from tidegate.kernels.plan import Array
 from tidegate.kernels.reference import Online, forward
 from tidegate.learn import SGD, Learner
 from tidegate.tasks import Task
 
-__all__ = ["gate_figure"]
+__all__ = ["gate_figure", "solving_net"]
+
+TRIES = 6
+
+
+def solving_net(protocol: Protocol, seed: int) -> Learner:
+    """A net of 2000 with forget gates that solved its task; the last of six where none did."""
+    for one in np.random.SeedSequence(seed).spawn(TRIES):
+        own, streams = one.spawn(2)
+        net = paper_learner(FORGETTING, int(own.generate_state(1)[0]))
+        if run_protocol(net, protocol, streams).solved:
+            break
+    return net
 
 
 def gate_figure(net: Learner, task: Task, seed: int, steps: int, burn_in: int = 200) -> Figure:

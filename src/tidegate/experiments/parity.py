@@ -32,7 +32,9 @@ class ParityYardstick(Yardstick):
     )
     wanting: ClassVar[str] = (
         "On an endless stream none of these learns it within 200,000 bits, but JANET now and then: "
-        "a state that was once wrong stays wrong, and nothing starts anew."
+        "a state that was once wrong stays wrong, and nothing starts anew. Streams that end at "
+        "their first error teach it within thousands of bits: see "
+        "[parity-restarts](parity-restarts.md)."
     )
     picture: ClassVar[str] = "  bit     1 1 0 1 0 0 ...\n  answer  1 0 0 1 1 1 ..."
 
