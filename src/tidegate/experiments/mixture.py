@@ -4,19 +4,27 @@ Every member learns alone. What it says is said by its running average of weight
 stream with memories of its own. Members are mixed by Bayes' rule with a memory: the weight of one
 is exp(-eta * its discounted surprise), so those that have not understood yet hardly count, and
 those that have are averaged.
+
+Members may learn from inputs that are jittered, each by noise of its own, while the averages read
+the stream as it is. Then a state that drifts under an input that repeats costs something at once,
+not first when the input has been repeated more often than ever before, and what is learned settles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
 from tidegate.kernels.plan import Array
 from tidegate.learn import SGD, Learner, Predictor
 
-__all__ = ["FrozenMixture", "Mixture", "class_surprise", "pieces"]
+__all__ = ["FrozenMixture", "Mixture", "class_surprise", "pieces", "yes_no_surprise"]
+
+#: (predictions (steps, outputs), targets (steps, targets)) -> nats (steps,)
+Surprise: TypeAlias = Callable[[Array, Array], Array]
 
 _LEAST = 1e-12
 
@@ -33,13 +41,28 @@ def class_surprise(predictions: Array, targets: Array) -> Array:
     return np.where(known, -np.log(np.maximum(shares, _LEAST)), 0.0)
 
 
+def yes_no_surprise(predictions: Array, targets: Array) -> Array:
+    """-log of the probability of all answers yes or no that came, one for each output.
+
+    >>> yes_no_surprise(np.array([[0.5, 0.75]]), np.array([[1.0, 0.0]])).round(3)
+    array([2.079])
+    """
+    known = np.isfinite(targets)
+    came = np.where(targets == 1, predictions, 1 - predictions)
+    nats = -np.log(np.where(known, np.maximum(came, _LEAST), 1))
+    return np.asarray(nats.sum(axis=1))
+
+
 class Mixture:
     """Learners side by side, and the averages that speak for them.
 
     Args:
-        members: made with ``averaging``, all of one shape, that predict shares of classes.
+        members: made with ``averaging``, all of one shape.
         eta: how sharply surprise tells in the mixture; 1 is Bayes' rule.
         window: steps over which surprise is remembered.
+        surprise: of predictions when they met their targets.
+        jitter: uniform noise of up to this much, either way, on what the members learn from.
+        seed: of the noise.
 
     >>> from tidegate.learn import Network, RunningAverage, Softmax
     >>> network = Network(inputs=2, outputs=2, units=2)
@@ -57,9 +80,13 @@ class Mixture:
         members: Sequence[Learner],
         eta: float = 0.2,
         window: float = 500.0,
+        surprise: Surprise = class_surprise,
+        jitter: float = 0.0,
+        seed: int = 0,
     ) -> None:
         self._voices = [_Voice(member) for member in members]
-        self._eta, self._window = eta, window
+        self._eta, self._window, self._surprise = eta, window, surprise
+        self._jitter, self._rng = jitter, np.random.default_rng(seed)
         self._losses = np.zeros(len(members))
 
     @property
@@ -81,12 +108,18 @@ class Mixture:
         said = [voice.say(xs) for voice in self._voices]
         mixed = _mixed(self.shares, said)
         for voice in self._voices:
-            voice.member.run(xs, targets)
+            voice.member.run(self._jittered(xs), targets)
         ages = np.arange(len(xs))[::-1]
         fading = (1 - 1 / self._window) ** ages
-        news = np.array([fading @ class_surprise(one, targets) for one in said])
+        news = np.array([fading @ self._surprise(one, targets) for one in said])
         self._losses = (1 - 1 / self._window) ** len(xs) * self._losses + news
         return mixed
+
+    def _jittered(self, xs: Array) -> Array:
+        if not self._jitter:
+            return xs
+        noise = self._rng.random(xs.shape, np.float32)
+        return np.asarray(xs + self._jitter * (2 * noise - 1))
 
     def frozen(self) -> FrozenMixture:
         """A copy that no longer learns."""
@@ -124,8 +157,9 @@ class _Voice:
         self._unknown = np.full((0, self._twin._targets), np.nan)
 
     def say(self, xs: Array) -> Array:
-        own = self._twin.state
-        self._twin.state = replace(own, weights=self.member.state.average)
+        # What is kept of every weight ends with its average; packed, it need not be unpacked.
+        average = self.member.mark().weights[-1:]
+        self._twin.rewind(replace(self._twin.mark(), weights=average))
         if len(self._unknown) < len(xs):
             self._unknown = np.full((len(xs), self._unknown.shape[1]), np.nan)
         return self._twin.run(xs, self._unknown[: len(xs)])
@@ -141,12 +175,13 @@ def pieces(steps: int, done: int, shortest: int = 25) -> Iterator[int]:
     Args:
         steps: to be learned now.
         done: steps learned before.
-        shortest: of the first lengths; later ones are a five-hundredth of what was learned.
+        shortest: of the first lengths; later ones are a two-hundredth of what was
+            learned, up to 80 times the first.
 
     >>> list(pieces(100, done=0)), len(list(pieces(10**6, done=0)))
-    ([25, 25, 25, 25], 2856)
+    ([25, 25, 25, 25], 1383)
     """
     while steps > 0:
-        length = min(max(shortest, done // 500), 40 * shortest, steps)
+        length = min(max(shortest, done // 200), 80 * shortest, steps)
         yield length
         steps, done = steps - length, done + length

@@ -8,7 +8,7 @@ the errors made on the way, by the prediction before each symbol, are counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol as Form
 
@@ -21,7 +21,7 @@ from tidegate.experiments.mixture import pieces
 from tidegate.kernels.plan import Array
 from tidegate.tasks import Block, State, Task
 
-__all__ = ["Endless", "Forecaster", "Frozen", "run_endless"]
+__all__ = ["Endless", "Forecaster", "Frozen", "legal_symbols", "next_symbol", "run_endless"]
 
 
 class Frozen(Form):
@@ -44,6 +44,27 @@ class Forecaster(Form):
         """A copy that no longer learns."""
 
 
+def next_symbol(block: Block) -> Array:
+    """(steps, 1) the class that comes; NaN where nothing is asked.
+
+    >>> from tidegate.tasks import RecentOne
+    >>> next_symbol(RecentOne(n=3).stream(seed=9).block(3)).ravel().tolist()
+    [0.0, 0.0, 0.0]
+    """
+    return np.where(block.legal.any(axis=1, keepdims=True), block.targets[:, None], np.nan)
+
+
+def legal_symbols(block: Block) -> Array:
+    """(steps, outputs) 1 for every class that could come and 0 for the others.
+
+    >>> from tidegate.tasks import RecentOne
+    >>> legal_symbols(RecentOne(n=3).stream(seed=9).block(2)).tolist()
+    [[1.0, 0.0], [1.0, 0.0]]
+    """
+    asked = block.legal.any(axis=1, keepdims=True)
+    return np.where(asked, block.legal.astype(np.float64), np.nan)
+
+
 @dataclass(frozen=True)
 class Endless:
     """What is asked.
@@ -56,6 +77,7 @@ class Endless:
         burn_in: symbols of each that are not counted.
         afterwards: symbols to be learned after solving, while errors are counted.
         piece: symbols that are learned between two looks at the averaged weights, at first.
+        targets: what is learned of a block, NaN where nothing is asked.
     """
 
     task: Task
@@ -66,6 +88,7 @@ class Endless:
     burn_in: int = 200
     afterwards: int = 1_000_000
     piece: int = 25
+    targets: Callable[[Block], Array] = next_symbol
 
 
 def run_endless(
@@ -90,14 +113,9 @@ def _learn(net: Forecaster, asked: Endless, state: State, steps: int) -> tuple[S
     errors = 0
     for size in pieces(steps, state.position, asked.piece):
         block, state = asked.task.block(state, size)
-        predictions = net.learn(block.inputs.astype(np.float64), _targets(block))
+        predictions = net.learn(block.inputs.astype(np.float64), asked.targets(block))
         errors += int(np.count_nonzero(~_right(asked, predictions, block)))
     return state, errors
-
-
-def _targets(block: Block) -> Array:
-    """What is learned: NaN where nothing is asked."""
-    return np.where(block.legal.any(axis=1, keepdims=True), block.targets[:, None], np.nan)
 
 
 def _right(asked: Endless, predictions: Array, block: Block) -> npt.NDArray[np.bool_]:
