@@ -107,3 +107,17 @@ def test_a_constant_on_all_pre_activations_changes_nothing_in_a_normalised_cell(
         layer.weight_ih_l0[:, 0] += 3.0
     torch.testing.assert_close(layer(x)[0], want, rtol=1e-10, atol=1e-12)
     assert "normalised over the units" in type(layer.cell).__doc__
+
+
+@pytest.mark.parametrize("name", ["min_gru", "min_lstm"])
+@pytest.mark.parametrize("before", [0.0, -0.7])
+def test_a_minimal_cell_goes_on_from_any_state(name, before):
+    """peers 17: by logarithms a cut moves the output by .37, and states of 0 or below give NaN."""
+    layer, x = made(name), sequences(steps=12)
+    hx = torch.full((1, 4, 5), before, dtype=torch.float64, requires_grad=True)
+    whole, last = layer(x, hx)
+    first, state = layer(x[:5], hx)
+    then, end = layer(x[5:], state)
+    assert torch.equal(torch.cat([first, then]), whole) and all(map(torch.equal, end, last))
+    (slope,) = torch.autograd.grad(whole.sum(), hx)
+    assert slope.isfinite().all() and (slope > 0).all()
