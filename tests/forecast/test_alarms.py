@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tidegate.forecast import Forecaster
 from tidegate.forecast.alarms import ShiftDetector
+from tidegate.forecast.core import Core
 
 QUIET, AFTER, LIMIT = 2_000, 400, 100
 
@@ -115,3 +117,15 @@ def test_a_second_step_the_same_way_is_no_return() -> None:
     detector = ShiftDetector()
     found = [shift.back for value in values.tolist() if (shift := detector.update(value))]
     assert found == [False, False]
+
+
+def test_a_forecaster_lets_go_of_the_past_at_a_shift_and_takes_it_back_after_a_blip(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values, shares = noise(2_600, 0.5, 11), []
+    values[QUIET : QUIET + 60] -= 6
+    monkeypatch.setattr(Core, "loosen", lambda core, share: shares.append(share))
+    forecaster = Forecaster(units=0)
+    for value in values.tolist():
+        forecaster.learn(value)
+    assert [round(share, 3) for share in shares] == [0.7, 1.429]

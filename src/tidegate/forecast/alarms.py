@@ -24,7 +24,7 @@ AFTER = 0.8  #: and of that part of it which the first step had no share in
 AGREED = 0.2  #: share of a shift that three of four of its steps must show
 SPIKE = 3  #: wild steps in a row that are no spike any more
 BLIP = 128  #: steps within which a shift that is taken back was none
-HALF = 0.5  #: of a shift, which a return may miss the old level by
+HALF = 0.5  #: of the way back, by which a return may miss the old level
 CAP = 8.0  #: standard deviations that one step counts for
 LARGEST = 1e60  #: whose fourth power is a number
 WARMUP = 100  #: steps before any can begin a shift
@@ -91,7 +91,7 @@ class ShiftDetector(Part):
         self.size = RunningScale(LEVEL_WINDOW)
         self.spread = 0.0  # mean fourth power of residuals
         self.residuals: Floats = np.zeros(REACH)
-        self.before: Floats = np.zeros(3)  # level and weight before the last shift, and its size
+        self.before: Floats = np.zeros(2)  # level and weight before the last shift
         self._ages = np.arange(1, REACH + 1)
 
     def update(self, value: float) -> Shift | None:
@@ -187,10 +187,10 @@ class ShiftDetector(Part):
 
     def _moved(self, size: float, steps: int, surprise: float) -> Shift:
         """Take in a shift that is settled."""
-        level, weight, former = self.before.tolist()
-        missed = abs(self.level + size - level)
-        back = self.since <= BLIP + steps and missed < HALF * abs(former)
-        self.before = np.zeros(3) if back else np.array([self.level, self.weight, size])
+        level, weight = self.before.tolist()
+        near = abs(self.level + size - level) < HALF * abs(self.level - level)
+        back = weight > 0 and self.since <= BLIP + steps and near
+        self.before = np.zeros(2) if back else np.array([self.level, self.weight])
         self.level, self.weight = (level, int(weight)) if back else (self.level + size, steps)
         self.residuals[:] = 0.0
         self.since = 0

@@ -31,7 +31,7 @@ OPENING = 10  #: rows with times from which the step is taken
 HISTORY = 2_000  #: rows that a new model is taught when a period is found
 FIRST_LOOK, LAST_LOOK, LOOK_AGAIN = 100, 20_000, 1.5  #: rows at which periods are looked for
 LONGEST_GAP = 400  #: missing steps that are gone through, of a gap of any length
-LOOSENED = 0.7  #: what linear experts keep of the past when the level has shifted
+LOOSENED = 0.7  #: what linear experts keep of the past at a shift, until it turns out a blip
 DOUBTS = 5
 
 
@@ -334,7 +334,7 @@ class Forecaster(Part):
         score = None if asked is None or not isfinite(value) else self._judge(asked, value)
         shift = self.detector.update(value - self._expected(place))
         if shift is not None:
-            self.core.loosen(LOOSENED)
+            self.core.loosen(1 / LOOSENED if shift.back else LOOSENED)
         self.core.observe(place, value, asked)
         if self._inputs:
             self.core.features.see_columns(inputs)
