@@ -70,6 +70,25 @@ def test_what_is_kept_is_shown_without_a_run(call, folder: Path, monkeypatch) ->
     assert [row["trials"] for row in few["rows"]] == [2]
 
 
+def test_a_run_that_is_stopped_says_how_it_goes_on(call, folder: Path, monkeypatch) -> None:
+    trial = HandSet.trial
+
+    def stopped(self, row: str, seed: int, budget: int) -> Trial:
+        if seed == 1001:
+            raise KeyboardInterrupt
+        return trial(self, row, seed, budget)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(HandSet, "trial", stopped)
+        patch.setattr("tidegate.experiments.keeping._version", lambda experiment: "one")
+        broken = call("reproduce", *QUICK, *TWO)
+    assert broken.code == 130
+    assert "Stopped. results/recent-one keeps what is finished" in broken.err
+    monkeypatch.setattr("tidegate.experiments.keeping._version", lambda experiment: "one")
+    table = json.loads(call("reproduce", *QUICK, *TWO, "--kept", "--format", "json").out)
+    assert [row["trials"] for row in table["rows"]] == [1, 1]
+
+
 def test_a_changed_trial_is_run_again(call, folder: Path, monkeypatch) -> None:
     call("reproduce", *QUICK, *TWO)
     monkeypatch.setattr(HandSet, "trial", lambda self, row, seed, budget: Trial(True, 1))

@@ -148,7 +148,7 @@ def test_processes_give_the_same_trials(tmp_path: Path) -> None:
 def test_the_page_holds_the_table_and_what_is_wanting() -> None:
     found = trials()
     text = page(Coin(), lines(Coin(), found), found, [], "coin")
-    assert "| good | 5/10 |" in text and "seeds 0 to 9" in text and "does not hold" in text
+    assert "| good | 5/10 |" in text and "10 seeds, 0 to 9." in text and "does not hold" in text
 
 
 EVERY = experiments()

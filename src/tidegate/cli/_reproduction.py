@@ -61,7 +61,7 @@ def reproduced(wish: Wish) -> int:
         finished = _kept(wish, experiment, budget, folder)
     else:
         jobs = _jobs(wish, experiment, trials, budget)
-        finished = _watched(experiment, jobs, folder, wish.processes or os.cpu_count() or 1)
+        finished = _resumable(experiment, jobs, folder, wish.processes or os.cpu_count() or 1)
     found = lines(experiment, finished, shortened=budget < experiment.budget)
     if wish.page:
         write_page(Path(wish.page), experiment, found, finished, wish.seed)
@@ -108,6 +108,16 @@ def _kept(wish: Wish, experiment: Experiment, budget: int, folder: Path) -> dict
         expected = f"trials of {wish.name} by {budget:,} {experiment.unit}"
         raise UsageError("--kept", expected, f"none in {folder}", "Run it first, without --kept.")
     return trials
+
+
+def _resumable(
+    experiment: Experiment, jobs: list[Job], folder: Path, processes: int
+) -> dict[Job, Trial]:
+    try:
+        return _watched(experiment, jobs, folder, processes)
+    except KeyboardInterrupt:
+        click.echo(f"Stopped. {folder} keeps what is finished; the same command goes on.", err=True)
+        raise
 
 
 def _watched(

@@ -56,7 +56,7 @@ def page(
         f"```\n{experiment.picture}\n```" if experiment.picture else "",
         f"## Protocol\n\n{experiment.protocol}",
         f"Solved: {experiment.criterion}.",
-        f"{asked} a trial; seeds {seeds[0]} to {seeds[-1]}." if seeds else "",
+        f"{asked} a trial; {len(seeds)} seeds, {seeds[0]} to {seeds[-1]}." if seeds else "",
         f"## Results\n\n{_table(experiment, found)}",
         *remarks(experiment, found, min(budgets, default=experiment.budget)),
         *(f"![{f.caption}]({stem}-{f.name}.svg)\n\n{f.caption}" for f in figures),
@@ -75,6 +75,8 @@ def _wanting(experiment: Experiment, found: Sequence[Line]) -> str:
     notes = dict.fromkeys(line.row.note for line in found if line.row.note)
     listed = [f"- {note}" for note in notes if note not in experiment.wanting]
     nothing = "Every row that has a published figure agrees with it."
+    if not any(line.row.published for line in found):
+        nothing = "No figures were published that the rows could be held against."
     return "\n".join([experiment.wanting or ("" if listed else nothing), "", *listed]).strip()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -91,5 +92,11 @@ def _finished(
         yield map(carry_out, jobs)
         return
     # Spawned, not forked: a fork of a process that holds threads and machine code may hang.
-    with multiprocessing.get_context("spawn").Pool(min(processes, len(jobs))) as pool:
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(min(processes, len(jobs)), _leave_interrupts) as pool:
         yield pool.imap_unordered(carry_out, jobs)
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C reaches every process of a terminal; the one that began the others ends them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
