@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+import torch.utils.checkpoint
 from torch.nn import Parameter
 
 from support.layers import assert_same, eagerly, gradients, made, sequences, some_state
@@ -125,3 +126,18 @@ def test_large_parts_lie_apart_and_give_the_same(monkeypatch):
         assert_same(getattr(apart, part), getattr(trace, part), 0.0)
     in_place.sized.cache_clear()
     plain.plain.cache_clear()
+
+
+def test_what_is_kept_may_be_moved_and_made_anew():
+    """Hooks on saved tensors bring copies back; a checkpoint runs a layer twice."""
+    layer, x = made("lstm"), sequences()
+    want = gradients(layer, x)
+    with torch.autograd.graph.save_on_cpu():
+        assert_same(gradients(layer, x), want, 0.0)
+    again = made("lstm")
+    given = x.clone().requires_grad_()
+    output, _ = torch.utils.checkpoint.checkpoint(again, given, use_reentrant=False)
+    output.sum().backward()
+    plain = x.clone().requires_grad_()
+    layer(plain)[0].sum().backward()
+    assert torch.equal(given.grad, plain.grad)

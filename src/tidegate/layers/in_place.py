@@ -33,8 +33,8 @@ _ALWAYS_MAPPED = 2**25
 _LINE = 16
 """Numbers that begin a cache line of their own, in either precision."""
 Shape = tuple[int, ...]
-Kept = tuple[Tensor, Tensor, Tensor, Tensor]
-"""State; memories, values for the way back, and what only a trace shows: pieces, or one thrice."""
+Kept = tuple[Tensor, ...]
+"""State; memories, values for the way back, and what only a trace shows: three pieces, or one."""
 
 
 @lru_cache(maxsize=256)
@@ -58,8 +58,8 @@ class Sized:
         self._last = [run.hiddens, run.kept] if run.kept[0] else [run.hiddens]
         self._parts = [_whole_lines(part) for part in (run.memory, run.saved, run.shown)]
         self._two_blocks = _whole_lines((2, *run.memory[1:]))
-        self._in_one = sum(self._parts) * dtype.itemsize < _ALWAYS_MAPPED
-        memory, saved, _ = self._parts if self._in_one else (0, 0, 0)
+        self._apart = sum(self._parts) * dtype.itemsize >= _ALWAYS_MAPPED
+        memory, saved, _ = (0, 0, 0) if self._apart else self._parts
         self._starts = (0, memory, memory + saved)
 
     def fits(self, start: Start) -> bool:
@@ -82,14 +82,14 @@ class Sized:
         """
         keep = saving or trace
         state = _empty(x, self._run.state, self._state_numbers)
-        memory, saved, shown = pieces = self._room(x, keep, trace)
+        pieces = self._room(x, keep, trace)
         last = [x.new_empty(*shape) for shape in self._last]
         by_input, by_hidden, bias, second_bias, unit = given.addresses()
         batch_call.forward_at(
             self._run, x.data_ptr(), (by_input, by_hidden, bias, unit),
             address(start[0]), address(start[1]), state.data_ptr(),
-            memory.data_ptr(), self._address(saved, 1) if keep else 0,
-            self._address(shown, 2) if trace else 0,
+            self._address(pieces, 0), self._address(pieces, 1) if keep else 0,
+            self._address(pieces, 2) if trace else 0,
             last[0].data_ptr(), last[1].data_ptr() if len(last) > 1 else 0,
             second_bias=second_bias, memory_mask=EVERY if keep else IN_TURN,
             threads=torch.get_num_threads(),
@@ -111,7 +111,7 @@ class Sized:
             errors: d loss / d each result of the run, nothing for 0.
             needs: whether the error on x, and those on the start, are wanted.
         """
-        state, memory, saved = kept
+        state, *pieces = kept
         whole = [error if error is None else error.contiguous() for error in errors]
         d_hidden, d_last_hidden, d_last_memory = [*whole, None][:3]
         if d_hidden is None:
@@ -123,7 +123,7 @@ class Sized:
         d_input, d_by_hidden, d_bias, _, d_unit = into.addresses()
         batch_call.backward_at(
             self._run, x.data_ptr(), (by_input, by_hidden, 0, unit), state.data_ptr(),
-            memory.data_ptr(), self._address(saved, 1), d_hidden.data_ptr(),
+            self._address(pieces, 0), self._address(pieces, 1), d_hidden.data_ptr(),
             address(d_last_hidden), address(d_last_memory), address(d_x),
             (d_input, d_by_hidden, d_bias, d_unit), address(d_hidden0), address(d_memory0),
             threads=torch.get_num_threads(),
@@ -135,8 +135,8 @@ class Sized:
         run, (state, *pieces) = self._run, kept
         shapes = (run.memory, run.saved, run.shown)
         memory, *places = [
-            piece[start : start + math.prod(shape)].view(shape)
-            for piece, start, shape in zip(pieces, self._starts, shapes, strict=True)
+            pieces[n * self._apart][start : start + math.prod(shape)].view(shape)
+            for n, (start, shape) in enumerate(zip(self._starts, shapes, strict=True))
         ]
         gates, slots = (
             {name: places[which][:, :, n] for name, which, n in named}
@@ -145,18 +145,16 @@ class Sized:
         memories = by_name(run.engine.plan.kept, memory[self._after], run.size.units)
         return Left(state, memory, gates, slots, memories)
 
-    def _room(self, x: Tensor, keep: bool, trace: bool) -> tuple[Tensor, Tensor, Tensor]:
+    def _room(self, x: Tensor, keep: bool, trace: bool) -> tuple[Tensor, ...]:
         """Memory for the parts; only two blocks of memories, in turn, where nothing is kept."""
         memory, saved, shown = self._parts
         parts = (memory if keep else self._two_blocks, saved * keep, shown * trace)
-        if self._in_one:
-            piece = x.new_empty(sum(parts))
-            return piece, piece, piece
-        first, second, third = (_empty(x, (numbers,), numbers) for numbers in parts)
-        return first, second, third
+        if self._apart:
+            return tuple([_empty(x, (numbers,), numbers) for numbers in parts])
+        return (x.new_empty(sum(parts)),)
 
-    def _address(self, piece: Tensor, part: int) -> int:
-        return piece.data_ptr() + self._starts[part] * self._itemsize
+    def _address(self, pieces: Sequence[Tensor], part: int) -> int:
+        return pieces[part * self._apart].data_ptr() + self._starts[part] * self._itemsize
 
 
 def _whole_lines(shape: Shape) -> int:
