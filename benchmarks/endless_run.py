@@ -1,9 +1,9 @@
 """Whether `tidegate run` costs the same at row 10^7 as at the beginning: memory and time.
 
-One column goes through the command, from a file and from a pipe; records go to a file, which takes
-2.7 GB for 10^7 of them. Seen from outside, memory is what the process holds (resident), from 5 % to
-99 % of the rows; time is its own (user and system), in microseconds a row, over the second and the
-last tenth.
+One column goes through the command with a bare network, from a file and from a pipe, and with the
+forecaster, from a file; records go to a file, which takes 2.7 GB for 10^7 of the network's. Seen
+from outside, memory is what the process holds (resident), from 5 % to 99 % of the rows; time is its
+own (user and system), in microseconds a row, over the second and the last tenth.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from time import sleep
 import click
 import numpy as np
 
+NETWORK = ["--units", "32"]
 PIECE = 100_000
 TICK = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -49,14 +50,14 @@ def looked(process: subprocess.Popen[bytes], records: Path) -> tuple[int, float,
     return rows, (int(fields[11]) + int(fields[12])) / TICK, held
 
 
-def measure(rows: int, piped: bool) -> dict[str, float]:
+def measure(rows: int, piped: bool, model: list[str]) -> dict[str, float]:
     """Pass so many rows through the command; what they cost."""
     seen: list[tuple[int, float, int]] = []
     with tempfile.TemporaryDirectory() as folder:
         stream, records = Path(folder, "stream.csv"), Path(folder, "records.jsonl")
         write_rows(stream, rows)
         source = "-" if piped else str(stream)
-        command = [sys.executable, "-m", "tidegate", "run", source, "--target", "load"]
+        command = [sys.executable, "-m", "tidegate", "run", source, "--target", "load", *model]
         with open(records, "wb") as out, open(stream, "rb") as rest:
             feed = subprocess.Popen(["cat"], stdin=rest, stdout=subprocess.PIPE)
             process = subprocess.Popen(
@@ -92,9 +93,12 @@ def figures(rows: int, seen: list[tuple[int, float, int]]) -> dict[str, float]:
 
 @click.command(help=__doc__)
 @click.option("--rows", default=10_000_000, show_default=True)
+@click.option("--forecaster-rows", default=1_000_000, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def main(rows: int, as_json: bool) -> None:
-    found = {name: measure(rows, name == "pipe") for name in ("file", "pipe")}
+def main(rows: int, forecaster_rows: int, as_json: bool) -> None:
+    found = {name: measure(rows, name == "pipe", NETWORK) for name in ("file", "pipe")}
+    if forecaster_rows:
+        found["file, forecaster"] = measure(forecaster_rows, False, [])
     if as_json:
         click.echo(json.dumps(found))
         return

@@ -23,6 +23,8 @@ import click
 import numpy as np
 
 KINDS = ("jsonl", "csv", "parquet")
+NETWORK = ["--units", "4"]
+FORECASTER = ["--horizon", "3", "--level", "0.9", "--level", "0.5"]
 
 
 def write_stream(path: Path, rows: int) -> None:
@@ -38,9 +40,9 @@ def write_stream(path: Path, rows: int) -> None:
     path.write_text("\n".join([*lines, ""]))
 
 
-def started(stream: Path, folder: Path, kind: str) -> subprocess.Popen[bytes]:
+def started(stream: Path, folder: Path, kind: str, model: list[str]) -> subprocess.Popen[bytes]:
     """One process that begins the run in ``folder``, or goes on with it."""
-    asked = ["--target", "load", "--time", "time", "--units", "4", "--on-bad-row", "skip"]
+    asked = ["--target", "load", "--time", "time", *model, "--on-bad-row", "skip"]
     asked += ["--save-every", "0.01", "--format", kind, "--resume", str(folder)]
     command = [sys.executable, "-m", "tidegate", "run", str(stream), *asked, "--out", os.devnull]
     return subprocess.Popen(command, stderr=subprocess.DEVNULL)
@@ -54,12 +56,18 @@ def content(folder: Path, kind: str) -> dict[str, bytes]:
 
 
 def killed_until_done(
-    stream: Path, folder: Path, kind: str, latest: float, rng: np.random.Generator, most: int
+    stream: Path,
+    folder: Path,
+    kind: str,
+    model: list[str],
+    latest: float,
+    rng: np.random.Generator,
+    most: int,
 ) -> int:
     """Kills before the run came to its end, at most ``most``."""
     kills = 0
     while True:
-        process = started(stream, folder, kind)
+        process = started(stream, folder, kind, model)
         if kills < most:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(rng.uniform(0, latest))
@@ -75,8 +83,10 @@ def killed_until_done(
 @click.command(help=__doc__)
 @click.option("--kills", default=500, show_default=True)
 @click.option("--rows", default=20_000, show_default=True, help="Of the stream.")
+@click.option("--forecaster", is_flag=True, help="Run the forecaster, not a bare network.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def main(kills: int, rows: int, as_json: bool) -> None:
+def main(kills: int, rows: int, forecaster: bool, as_json: bool) -> None:
+    model = FORECASTER if forecaster else NETWORK
     rng = np.random.default_rng(0)
     done = runs = equal = 0
     with tempfile.TemporaryDirectory() as name:
@@ -84,14 +94,14 @@ def main(kills: int, rows: int, as_json: bool) -> None:
         write_stream(stream, rows)
         expected, begun = {}, monotonic()
         for kind in KINDS:
-            started(stream, Path(name, kind), kind).wait()
+            started(stream, Path(name, kind), kind, model).wait()
             expected[kind] = content(Path(name, kind), kind)
         latest = (monotonic() - begun) / len(KINDS)
         for kind in cycle(KINDS):
             if done >= kills:
                 break
             folder = Path(name, f"run{runs}")
-            done += killed_until_done(stream, folder, kind, latest, rng, kills - done)
+            done += killed_until_done(stream, folder, kind, model, latest, rng, kills - done)
             runs += 1
             equal += content(folder, kind) == expected[kind]
     found = {"kills": done, "runs": runs, "equal": equal}

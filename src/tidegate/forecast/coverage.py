@@ -37,7 +37,7 @@ class Coverage(Part):
 
     def add(self, actual: float, intervals: Ends) -> None:
         """The value that came, and the intervals said before; what is missing passes."""
-        if not isfinite(actual):
+        if not intervals or not isfinite(actual):
             return
         for place, level in enumerate(self.levels):
             if level in intervals:

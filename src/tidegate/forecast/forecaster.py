@@ -13,26 +13,23 @@ from numpy.typing import NDArray
 
 from tidegate._core.errors import UsageError
 from tidegate.forecast.alarms import ShiftDetector
+from tidegate.forecast.by_key import inner
 from tidegate.forecast.core import Asked, Core
 from tidegate.forecast.features import Place
-from tidegate.forecast.grid import Grid, usual_step
+from tidegate.forecast.grid import Grid
 from tidegate.forecast.horizon import Horizons, iterated
 from tidegate.forecast.instants import Time, seconds_of, zone_of
-from tidegate.forecast.intervals import Conformal, ErrorScale
+from tidegate.forecast.judge import Judge
+from tidegate.forecast.opening import Opening
 from tidegate.forecast.parts import Arrays, Floats, Part
-from tidegate.forecast.periods import PeriodFinder
 from tidegate.forecast.prediction import Outcome, Prediction
+from tidegate.forecast.timeline import Timeline
 from tidegate.learn import Learner
 from tidegate.learn.checkpoint import Checkpoint, load, save
 
 __all__ = ["Forecaster"]
 
-OPENING = 10  #: rows with times from which the step is taken
-HISTORY = 2_000  #: rows that a new model is taught when a period is found
-FIRST_LOOK, LAST_LOOK, LOOK_AGAIN = 100, 20_000, 1.5  #: rows at which periods are looked for
-LONGEST_GAP = 400  #: missing steps that are gone through, of a gap of any length
 LOOSENED = 0.7  #: what linear experts keep of the past at a shift, until it turns out a blip
-DOUBTS = 5
 
 
 class Forecaster(Part):
@@ -62,10 +59,7 @@ class Forecaster(Part):
     [0, 0, 0, 0, 0, 0, 0, 10]
     """
 
-    learned = (
-        "rows", "first_seconds", "history", "looks", "finders", "core", "scale", "conformal",
-        "detector", "horizons",
-    )  # fmt: skip
+    learned = ("timeline", "opening", "core", "judge", "detector", "horizons")
 
     def __init__(
         self,
@@ -85,14 +79,16 @@ class Forecaster(Part):
         }  # fmt: skip
         self._zone, self._inputs = zone_of(zone), inputs
         self._least = -inf if minimum is None else minimum
-        self.rows, self.looks, self.first_seconds = 0, 0, nan
-        self.grid: Grid | None = None
-        self.history: Floats = np.full((HISTORY, 2 + inputs), nan)
-        self.finders = [PeriodFinder()]
+        self.timeline = Timeline(self._zone)
+        self.opening = Opening(inputs)
         self.detector = ShiftDetector()
-        self.conformal = Conformal(levels)
         self._asked: Asked | None = None
         self._settle(None, ())
+
+    @property
+    def rows(self) -> int:
+        """That came."""
+        return self.timeline.rows
 
     @property
     def periods(self) -> tuple[int, ...]:
@@ -102,18 +98,18 @@ class Forecaster(Part):
     @property
     def step(self) -> float | None:
         """Seconds from row to row; None without times."""
-        return None if self.grid is None else self.grid.step
+        grid = self.timeline.grid
+        return None if grid is None else grid.step
 
     def predict(self, time: Time | None = None) -> Prediction:
         """The coming value, or that of ``time``; changes nothing."""
         seconds = self._coming(time)
-        place = self._place(seconds)
-        asked = self._ask(place)
+        asked = self._ask(self.timeline.place(seconds))
         if asked is None:
             return Prediction(self._bounded(self.core.features.last), seconds=seconds)
         value = self.core.value_of(asked.mixed)
-        scale = self._error_scale(asked)
-        ends = self._ends(value, [scale * w if scale else inf for w in self.conformal.widths()])
+        usual = self.core.features.scale.value
+        ends = self._ends(value, self.judge.widths(self.core.doubts(asked), usual))
         weights = dict(zip(self.core.names, self.core.stack.weights.tolist(), strict=True))
         return Prediction(self._bounded(value), ends, weights, seconds)
 
@@ -137,11 +133,11 @@ class Forecaster(Part):
             )
         value = float(value) if isfinite(value) else nan
         seconds = None if time is None else seconds_of(time, self._zone)
-        if seconds is not None and seconds <= self._now():
+        if seconds is not None and seconds <= self.timeline.now:
             return Outcome(("late",))
         gap = self.reach(seconds)
-        if seconds is None and self.grid is not None:
-            seconds = self.grid.ahead(1)
+        if seconds is None and self.timeline.grid is not None:
+            seconds = self.timeline.grid.ahead(1)
         outcome = self._meet(value, np.asarray(inputs, np.float64), seconds)
         self._remember(value, inputs, seconds)
         return replace(outcome, flags=outcome.flags + ("gap",) * gap)
@@ -153,27 +149,26 @@ class Forecaster(Part):
 
     def seen(self, time: Time | None = None) -> list[Floats]:
         """What each gated expert sees of the coming row, or that of ``time``; empty at first."""
-        asked = self._ask(self._place(self._coming(time)))
+        asked = self._ask(self.timeline.place(self._coming(time)))
         return [] if asked is None else self.core.shown(asked)
 
     def reach(self, time: Time | None) -> bool:
-        """Go through the steps that are missing before a row of ``time``; whether there are any."""
-        if time is None or self.grid is None:
+        """Go through the steps that are missing before a row of ``time``; whether there are any.
+
+        Steps at which the stream never has a row are none that are missing.
+        """
+        if time is None:
             return False
-        seconds = seconds_of(time, self._zone)
-        last, missing = self.grid.now, self.grid.missing_before(seconds)
-        for k in range(max(1, missing - LONGEST_GAP + 1), missing + 1):
-            self._miss(self.grid, last + k * self.grid.step)
-        if missing:
-            self._asked = None
-            self.grid.advance(seconds - self.grid.step)
-        return missing > 0
+        gap = False
+        for due in self.timeline.missing(seconds_of(time, self._zone)):
+            self._miss(due)
+            gap = True
+        return gap
 
     def go_on_at(self, time: Time | None) -> None:
         """Take a row of ``time`` for the one right after the last, as of another stream."""
-        if time is not None and self.grid is not None:
-            self.grid.advance(seconds_of(time, self._zone) - self.grid.step)
-            self.history[0, 0] = self.grid.now
+        if time is not None:
+            self.timeline.go_on_at(seconds_of(time, self._zone))
             self._asked = None
 
     def forecast(self, horizon: int) -> list[Prediction]:
@@ -181,7 +176,7 @@ class Forecaster(Part):
 
         With intervals as far as the horizon that was announced; further on without.
         """
-        coming = self._coming_places(horizon)
+        coming = self.timeline.coming_places(horizon)
         if not self.core.ready:
             return [
                 Prediction(self._bounded(self.core.features.last), seconds=s) for s, _ in coming
@@ -190,7 +185,9 @@ class Forecaster(Part):
         values = iterated(self.core, [place for _, place in coming]).tolist()
         ends: list[dict[float, tuple[float, float]]] = [{} for _ in coming]
         for learned in self.horizons:
-            path = learned.path(self.core, [p for _, p in self._coming_places(learned.steps)])
+            path = learned.path(
+                self.core, [p for _, p in self.timeline.coming_places(learned.steps)]
+            )
             for k, (value, widths) in enumerate(path[:horizon]):
                 values[k], ends[k] = value, self._ends(value, widths)
         rest = zip(coming[1:], values[1:], ends[1:], strict=True)
@@ -240,83 +237,33 @@ class Forecaster(Part):
         return forecaster
 
     def state(self) -> Arrays:
-        step = np.array(nan if self.grid is None else self.grid.step)
-        now = np.array(nan if self.grid is None else self.grid.now)
-        periods = np.array(self.periods, np.int64)
-        return super().state() | {"grid.step": step, "grid.now": now, "periods": periods}
+        return super().state() | {"periods": np.array(self.periods, np.int64)}
 
     def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
-        step, now = float(state["grid.step"]), float(state["grid.now"])
-        grid = Grid(step, self._zone) if isfinite(step) else None
+        grid = self.timeline.grid_of(inner(state, "timeline"))
         self._settle(grid, [int(p) for p in state["periods"]])
-        self.finders = [] if grid else [PeriodFinder()]
-        self.history = np.empty(state["history"].shape)
         super().restore(state)
-        if self.grid is not None:
-            self.grid.advance(now)
 
     def _settle(self, grid: Grid | None, periods: Sequence[int]) -> None:
         """A new model on these periods, which knows nothing yet."""
-        self.grid = grid
         self.core = Core(periods, self._inputs, self.settings["units"], self.settings["seed"])
-        self.scale = ErrorScale(DOUBTS)
+        self.timeline.settle(grid, periods, self.core.features.slots)
         steps, levels = self.settings["horizon"], self.settings["levels"]
+        self.judge = Judge(levels)
         inputs = len(self.core.features.layout.small)
         self.horizons = [Horizons(steps, inputs, levels)] if steps > 1 else []
         self._asked = None
 
-    def _now(self) -> float:
-        """The time of the newest row, before everything without one."""
-        newest = float(self.history[0, 0])
-        return newest if isfinite(newest) else -inf
-
     def _coming(self, time: Time | None) -> float | None:
-        if time is not None:
-            return seconds_of(time, self._zone)
-        if self.grid is None:
-            return None
-        return self._next_open(self.grid, self.grid.ahead(1))
+        return self.timeline.coming() if time is None else seconds_of(time, self._zone)
 
-    def _coming_places(self, count: int) -> list[tuple[float | None, Place]]:
-        """Times and places of the coming rows."""
-        if self.grid is None:
-            periods = len(self.periods)
-            return [(None, Place((self.rows + k,) * periods)) for k in range(count)]
-        coming: list[tuple[float | None, Place]] = []
-        after = self.grid.ahead(1)
-        for _ in range(count):
-            seconds = self._next_open(self.grid, after)
-            coming.append((seconds, self.grid.place(seconds)))
-            after = seconds + self.grid.step
-        return coming
-
-    def _next_open(self, grid: Grid, after: float) -> float:
-        """The first step from ``after`` on at which the stream ever has rows."""
-        for k in range(max(grid.periods, default=1)):
-            if self._open(grid.place(after + k * grid.step), after):
-                return after + k * grid.step
-        return after
-
-    def _miss(self, grid: Grid, seconds: float) -> None:
+    def _miss(self, seconds: float) -> None:
         """Go through a step at which no row came."""
-        place = grid.place(seconds)
-        if self._open(place, seconds):
-            self.core.observe(place, nan)
-            grid.advance(seconds)
-            self._learn_ahead(nan)
-
-    def _open(self, place: Place, seconds: float) -> bool:
-        """Whether the stream has rows at such a place; before a whole period any may."""
-        slots = self.core.features.slots
-        if not slots or self.grid is None:
-            return True
-        whole = slots[-1].period * self.grid.step
-        return seconds - self.first_seconds <= whole or slots[-1].seen(place.slots[-1])
-
-    def _place(self, seconds: float | None) -> Place:
-        if self.grid is not None and seconds is not None:
-            return self.grid.place(seconds)
-        return Place((self.rows,) * len(self.periods))
+        self.core.observe(self.timeline.place(seconds), nan)
+        if self.timeline.grid is not None:
+            self.timeline.grid.advance(seconds)
+        self._learn_ahead(nan)
+        self._asked = None
 
     def _ask(self, place: Place) -> Asked | None:
         if not self.core.ready:
@@ -326,9 +273,10 @@ class Forecaster(Part):
         return self._asked
 
     def _meet(self, value: float, inputs: Floats, seconds: float | None) -> Outcome:
-        place = self._place(seconds)
-        if seconds is not None and not isfinite(value) and not self._open(place, seconds):
-            self.rows += 1
+        timeline = self.timeline
+        place = timeline.place(seconds)
+        if seconds is not None and not isfinite(value) and not timeline.open(place, seconds):
+            timeline.rows += 1
             return Outcome(("missing",))
         asked = self._ask(place)
         score = None if asked is None or not isfinite(value) else self._judge(asked, value)
@@ -339,9 +287,9 @@ class Forecaster(Part):
         if self._inputs:
             self.core.features.see_columns(inputs)
         self._asked = None
-        if self.grid is not None and seconds is not None:
-            self.grid.advance(seconds)
-        self.rows += 1
+        if timeline.grid is not None and seconds is not None:
+            timeline.grid.advance(seconds)
+        timeline.rows += 1
         self._learn_ahead(value)
         missing = not isfinite(value) or not np.isfinite(inputs).all()
         flags = ("missing",) * missing + ("alarm",) * (shift is not None)
@@ -350,24 +298,15 @@ class Forecaster(Part):
     def _judge(self, asked: Asked, value: float) -> float | None:
         """Learn how large errors are; how unusual this one was."""
         change = (value - self.core.features.last) / self.core.features.scale.value
-        error, doubts = change - asked.mixed, self.core.doubts(asked)
-        scale, rank = self.scale.predict(doubts), None
-        if scale > 0:
-            rank = self.conformal.rank(abs(error) / scale)
-            self.conformal.learn(abs(error) / scale)
-        self.scale.learn(doubts, error)
-        return rank
+        return self.judge.learn(self.core.doubts(asked), change - asked.mixed)
 
     def _ends(self, value: float, widths: Sequence[float]) -> dict[float, tuple[float, float]]:
         """Intervals, once enough errors were seen."""
         return {
             level: (self._bounded(value - width), self._bounded(value + width))
-            for level, width in zip(self.conformal.levels, widths, strict=True)
+            for level, width in zip(self.judge.levels, widths, strict=True)
             if isfinite(width)
         }
-
-    def _error_scale(self, asked: Asked) -> float:
-        return self.scale.predict(self.core.doubts(asked)) * self.core.features.scale.value
 
     def _expected(self, place: Place) -> float:
         """What is usual at this place, without which a season would look like shifts."""
@@ -379,49 +318,37 @@ class Forecaster(Part):
 
     def _learn_ahead(self, value: float) -> None:
         for learned in self.horizons:
-            places = [place for _, place in self._coming_places(learned.steps)]
+            places = [place for _, place in self.timeline.coming_places(learned.steps)]
             learned.learn(value, self.core, places)
 
     def _remember(self, value: float, inputs: Sequence[float], seconds: float | None) -> None:
-        if seconds is not None and not isfinite(self.first_seconds):
-            self.first_seconds = seconds
-        if self.grid is not None and seconds is not None:
-            self.history[0, 0] = seconds
+        self.timeline.take(seconds)
+        if self.opening.over:
             return
-        self.history[1:] = self.history[:-1].copy()
-        self.history[0] = (nan if seconds is None else seconds, value, *inputs)
-        for finder in self.finders:
-            finder.update(value)
-        self._look(seconds)
-
-    def _look(self, seconds: float | None) -> None:
-        """Whether the step, or a period, can be told by now."""
-        if seconds is not None and self.rows >= OPENING:
-            times = self.history[: self.rows, 0][::-1].tolist()
-            step = usual_step([t for t in times if isfinite(t)])
-            if step:
-                grid = Grid(step, self._zone)
-                self._teach(grid, grid.periods)
-        elif seconds is None and self.rows <= LAST_LOOK:
-            if self.rows >= FIRST_LOOK * LOOK_AGAIN**self.looks:
-                self.looks += 1
-                periods = self.finders[0].periods()
-                if periods and periods != self.periods:
-                    self._teach(None, periods)
+        self.opening.remember(seconds, value, inputs)
+        if seconds is None:
+            periods = self.opening.periods(self.rows)
+            if periods and periods != self.periods:
+                self._teach(None, periods)
+            return
+        step = self.opening.step(self.rows)
+        if step is not None:
+            grid = Grid(step, self._zone)
+            self._teach(grid, grid.periods)
+            self.opening.end()  # from here on times tell everything
 
     def _teach(self, grid: Grid | None, periods: Sequence[int]) -> None:
         """A new model, taught what is remembered of the rows so far."""
-        held = self.history[: min(self.rows, HISTORY)][::-1].copy()
-        rows, self.rows = self.rows, self.rows - len(held)
+        rows = self.rows
+        held = self.opening.rows(rows)
+        self.timeline.rows = rows - len(held)
         self._settle(grid, periods)
-        self.detector, self.conformal = ShiftDetector(), Conformal(self.conformal.levels)
+        self.detector = ShiftDetector()
         for seconds, value, *inputs in held.tolist():
             known = seconds if isfinite(seconds) else None
             self.reach(known)
             self._meet(value, np.array(inputs), known)
-        self.rows = rows
-        if grid is not None:  # from here on times tell everything
-            self.finders, self.history = [], self.history[:1].copy()
+        self.timeline.rows = rows
 
     def _bounded(self, value: float) -> float:
         return float(max(value, self._least))

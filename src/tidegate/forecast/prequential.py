@@ -103,7 +103,8 @@ class Prequential:
         self._score(track, actual, said, simple)
         self._raise(row, outcome)
         ahead = model.path()
-        track.paths.say(ahead, track.last)
+        if self.horizon > 1:
+            track.paths.say(ahead, track.last)
         return record_of(self.steps, row, track, said, outcome.score, flags, ahead)
 
     def state(self) -> Arrays:
@@ -179,7 +180,8 @@ class Prequential:
         self.scores.add(actual, {OURS: said.value, **simple}, self.warming)
         if not self.warming:
             self.coverage.add(actual, said.intervals)
-            self.leads.add(actual, track.paths.waiting())
+            if self.horizon > 1:
+                self.leads.add(actual, track.paths.waiting())
 
     def _flags(self, track: Track, event: str | None, outcome: Outcome) -> tuple[str, ...]:
         gap = ("gap",) * (event == "gap" and not track.model.experts)

@@ -191,9 +191,10 @@ class ExpertsTracer:
 
     def _see(self, inputs: Sequence[Array]) -> None:
         forecaster = self._model.forecaster
+        networks = forecaster.networks()  # asked for at every step: only then they stand still
         if forecaster.core is not self._core:
             self._core = forecaster.core
-            for name, learner in forecaster.networks().items():
+            for name, learner in networks.items():
                 self._tracers[name].follow(learner)
         for (name, tracer), x in zip(self._tracers.items(), inputs, strict=True):
             self._seen[name] = tracer.look(x)
