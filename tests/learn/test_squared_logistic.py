@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from tidegate._core.errors import UsageError
-from tidegate.learn import SGD, Learner, Network
+from tidegate.learn import SGD, Learner, Network, RunningAverage
 from tidegate.learn.geometric import Geometric
-from tidegate.learn.sharpening_average import SharpeningAverage
 from tidegate.learn.squared_logistic import SquaredLogistic
 
 
@@ -44,19 +43,12 @@ def test_impossible_rates_are_refused(rate: float, factor: float) -> None:
         Geometric(rate, factor)
 
 
-def test_the_average_is_the_recursion_it_states() -> None:
-    average = SharpeningAverage(0.1, 0.3, after=20)
+def test_an_average_without_a_floor_is_the_recursion_it_states() -> None:
+    average = RunningAverage(floor=0.0, warmup=0.3)
     network = Network(1, 1, units=2)
     learner = Learner(network, optimiser=SGD(0.2), averaging=average, dtype=np.float64)
     mean, rng = learner.state.weights, np.random.default_rng(0)
     for t in range(60):
         learner.learn(rng.normal(size=1), rng.normal())
-        a = 0.1 + 0.2 * t / (t + 20)
-        mean = mean + (learner.state.weights - mean) / (1 + a * t)
+        mean = mean + (learner.state.weights - mean) / (1 + 0.3 * t)
     np.testing.assert_allclose(learner.state.average, mean, atol=1e-12)
-
-
-@pytest.mark.parametrize("first, last, after", [(-0.1, 0.3, 1), (0.1, 1.1, 1), (0.1, 0.3, 0)])
-def test_impossible_averages_are_refused(first: float, last: float, after: float) -> None:
-    with pytest.raises(UsageError, match="SharpeningAverage"):
-        SharpeningAverage(first, last, after)

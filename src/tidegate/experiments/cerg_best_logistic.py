@@ -35,7 +35,8 @@ class CergBestLogistic(Experiment):
         "As in cerg-best, but for the outputs: one logistic unit for every symbol, trained with "
         "cross-entropy on the paper's targets, 1 for every symbol that could come and 0 for the "
         f"others. {MEMBERS} nets of {UNITS} units, noise of +-{JITTER}, Adam 0.05 / "
-        "(1 + t/4,000), averages of share 1 / (1 + 0.5 t), mixed by exp(-0.05 x surprise of about the last 500 symbols)."
+        "(1 + t/4,000), averages of share 1 / (1 + 0.5 t), mixed by "
+        "exp(-0.05 x surprise of about the last 500 symbols)."
     )
     criterion: ClassVar[str] = "A: 10 x 100,000 symbols with every output within 0.49 of its target"
     budget: ClassVar[int] = 200_000
