@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidegate.forecast.alarms import Shift, ShiftDetector
 from tidegate.forecast.bare import BareNetwork
+from tidegate.forecast.categories import CategoryForecaster, CategoryPrediction
 from tidegate.forecast.clock import Clock
 from tidegate.forecast.forecaster import Forecaster
 from tidegate.forecast.intervals import Conformal
@@ -19,6 +20,8 @@ __all__ = [
     "OURS",
     "Ago",
     "BareNetwork",
+    "CategoryForecaster",
+    "CategoryPrediction",
     "Clock",
     "Conformal",
     "Forecaster",
