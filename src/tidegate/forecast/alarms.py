@@ -19,7 +19,8 @@ LEVEL_WINDOW = 3_000
 SPREAD_WINDOW = 2_000
 REACH = 128  #: steps back at which a shift may have begun
 LEAST = 6  #: steps that must have been seen of it
-THRESHOLD = 4.3  #: standard deviations of the likelihood ratio
+THRESHOLD = 4.25  #: standard deviations of the likelihood ratio
+YOUNG, STRICTER = 12, 4.4  #: and of a shift of so few steps, as most false ones are
 AFTER = 0.8  #: and of that part of it which the first step had no share in
 AGREED = 0.2  #: share of a shift that three of four of its steps must show
 SPIKE = 3  #: wild steps in a row that are no spike any more
@@ -169,6 +170,7 @@ class ShiftDetector(Part):
         # The level itself is only known to its standard error, the less the shorter it held.
         unsure = 1 + self._ages[seen] / min(self.weight, LEVEL_WINDOW)
         ratios = sums[seen] / np.sqrt(np.maximum(norms[seen] * unsure, 1e-12))
+        ratios[: YOUNG - LEAST] *= THRESHOLD / STRICTER
         after = later[seen] / np.sqrt(np.maximum(later_norms[seen], 1e-12))
         ratios[(np.sign(ratios) * after < AFTER)] = 0.0
         best = int(np.argmax(np.abs(ratios)))
