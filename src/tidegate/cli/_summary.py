@@ -139,11 +139,11 @@ def alarms(summary: Summary) -> list[str]:
     """How many alarms there were, and the last of them.
 
     >>> raised = {"step": 7, "key": None, "time": None, "began": 6, "size": 3.0, "surprise": 5.2}
-    >>> about = {"model": "forecaster", "steps": 9}
+    >>> about = {"model": "forecaster", "scored": 9}
     >>> alarms(about | {"alarms": {"count": 1, "newest": [raised]}})[1]
     '  row 7: level shifted by +3, 6 rows before; 5.2 standard deviations'
     """
-    if summary["model"] != FORECASTER or not summary["steps"]:
+    if summary["model"] != FORECASTER or not (summary["scored"] or summary["alarms"]["count"]):
         return []
     count, newest = summary["alarms"]["count"], summary["alarms"]["newest"][-NAMED:]
     if not count:

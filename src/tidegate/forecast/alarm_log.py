@@ -28,6 +28,7 @@ class Raised:
         began: rows before it at which the shift began.
         size: of the shift, in units of the target.
         surprise: of it, in standard deviations.
+        back: whether it takes back the shift before, which so was a blip.
 
     >>> Raised(step=700, key=None, time=None, began=6, size=3.0, surprise=5.2).words()
     'row 700: level shifted by +3, 6 rows before; 5.2 standard deviations'
@@ -39,13 +40,15 @@ class Raised:
     began: int
     size: float
     surprise: float
+    back: bool = False
 
     def words(self) -> str:
         """As a person is told."""
         when = f" ({self.time})" if self.time else ""
         whose = f" of {self.key}" if self.key is not None else ""
+        moved = "back" if self.back else "shifted"
         return (
-            f"row {self.step:,}{when}: level{whose} shifted by {_amount(self.size)}, "
+            f"row {self.step:,}{when}: level{whose} {moved} by {_amount(self.size)}, "
             f"{self.began} rows before; {self.surprise:.1f} standard deviations"
         )
 

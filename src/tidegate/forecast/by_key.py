@@ -107,11 +107,12 @@ class ByKey(Generic[T]):
         keys = json.loads(state["keys"].tobytes())
         parts: list[dict[str, NDArray[np.generic]]] = [{} for _ in keys]
         for name, array in state.items():
-            number, _, inner = name.partition(".")
-            if inner:
-                parts[int(number)][inner] = array
-        self._held = OrderedDict()
+            number, _, rest = name.partition(".")
+            if rest:
+                parts[int(number)][rest] = array
+        held: OrderedDict[str | None, T] = OrderedDict()
         for key, part in zip(keys, parts, strict=True):
-            self._held[key] = self._make()
-            self._held[key].restore(part)
+            held[key] = self._make()
+            held[key].restore(part)
+        self._held = held
         self.gone = int(state["gone"])

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from tidegate._core.errors import CheckpointError, UsageError
+from tidegate.forecast.by_key import ByKey
 from tidegate.forecast.forecaster import Forecaster
 from tidegate.forecast.instants import Time
-from tidegate.forecast.parts import Arrays
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.learn.checkpoint import Checkpoint, load, save
 
@@ -22,11 +18,12 @@ __all__ = ["KeyedForecasters"]
 class KeyedForecasters:
     """A forecaster for every key, made when its first row comes.
 
-    Streams never touch each other: rows may be interleaved in any way.
+    Streams never touch each other: rows may be interleaved in any way. This is also what
+    ``tidegate run --key`` does.
 
     Args:
         make: what makes a forecaster; ``Forecaster(units=0)`` has no network and takes a
-            hundredth of the memory.
+            sixteenth of the memory.
         most: keys that are kept; beyond, the one whose last row is the oldest is let go.
 
     Raises:
@@ -40,35 +37,36 @@ class KeyedForecasters:
     """
 
     def __init__(self, make: Callable[[], Forecaster], most: int = 100_000) -> None:
-        if most < 1:
-            raise UsageError("KeyedForecasters most", "at least one key", repr(most), "Try 1000.")
-        self._make, self._most = make, most
-        self._by_key: OrderedDict[str, Forecaster] = OrderedDict()
+        self._by_key = ByKey(make, most)
 
     def __len__(self) -> int:
         return len(self._by_key)
 
     def __getitem__(self, key: str) -> Forecaster:
-        return self._by_key[key]
+        found = self._by_key.get(key)
+        if found is None:
+            raise KeyError(key)
+        return found
 
     def __contains__(self, key: str) -> bool:
-        return key in self._by_key
+        return self._by_key.get(key) is not None
 
     def predict(self, key: str, time: Time | None = None) -> Prediction:
         """The coming value of the stream ``key``; NaN where it is new. Changes nothing."""
         known = self._by_key.get(key)
         return Prediction(float("nan")) if known is None else known.predict(time)
 
+    def forecast(self, key: str, horizon: int) -> list[Prediction]:
+        """The path of the stream ``key``; NaN where it is new. Changes nothing."""
+        known = self._by_key.get(key)
+        new = [Prediction(float("nan"))] * horizon
+        return new if known is None else known.forecast(horizon)
+
     def learn(
         self, key: str, value: float, inputs: Sequence[float] = (), time: Time | None = None
     ) -> Outcome:
         """The row of the stream ``key`` that has come."""
-        if key not in self._by_key:
-            self._by_key[key] = self._make()
-        self._by_key.move_to_end(key)
-        while len(self._by_key) > self._most:
-            self._by_key.popitem(last=False)
-        return self._by_key[key].learn(value, inputs, time)
+        return self._by_key.of(key).learn(value, inputs, time)
 
     def save(self, path: str | Path) -> None:
         """All streams, in one file.
@@ -76,10 +74,7 @@ class KeyedForecasters:
         Raises:
             CheckpointError: it cannot be written.
         """
-        arrays: Arrays = {}
-        for n, forecaster in enumerate(self._by_key.values()):
-            arrays |= {f"{n}.{name}": array for name, array in forecaster.state().items()}
-        save(Path(path), Checkpoint(arrays, {"keys": list(self._by_key)}))
+        save(Path(path), Checkpoint(self._by_key.state(), {"of": "KeyedForecasters"}))
 
     def load(self, path: str | Path) -> None:
         """Take up the streams of a file, in the place of those that are here.
@@ -88,17 +83,9 @@ class KeyedForecasters:
             CheckpointError: there is no such file, it is damaged, or of other forecasters.
         """
         found = load(Path(path))
-        parts: list[dict[str, np.ndarray]] = [{} for _ in found.header["keys"]]
-        for name, array in found.arrays.items():
-            number, _, inner = name.partition(".")
-            parts[int(number)][inner] = array
-        taken: OrderedDict[str, Forecaster] = OrderedDict()
-        for key, arrays in zip(found.header["keys"], parts, strict=True):
-            taken[key] = self._make()
-            try:
-                taken[key].restore(arrays)
-            except UsageError as error:
-                raise CheckpointError(
-                    str(path), "forecasters made alike", json.dumps(key), str(error)
-                ) from error
-        self._by_key = taken
+        try:
+            self._by_key.restore(found.arrays)
+        except (UsageError, KeyError) as error:
+            raise CheckpointError(
+                str(path), "forecasters made alike", "others", str(error)
+            ) from error

@@ -193,5 +193,9 @@ class Prequential:
     def _raise(self, row: Row, outcome: Outcome) -> None:
         if outcome.shift is not None:
             shift = outcome.shift
-            began, size, surprise = shift.steps - 1, shift.size, shift.surprise
-            self.alarms.add(Raised(self.steps, row.key, row.time, began, size, surprise))
+            self.alarms.add(
+                Raised(
+                    self.steps, row.key, row.time, shift.steps - 1, shift.size, shift.surprise,
+                    shift.back,
+                )
+            )  # fmt: skip
