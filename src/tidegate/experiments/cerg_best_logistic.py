@@ -13,12 +13,13 @@ from tidegate.experiments.claims import AtLeast
 from tidegate.experiments.criteria import near
 from tidegate.experiments.mixture import Mixture, yes_no_surprise
 from tidegate.experiments.never_ending import Endless, legal_symbols, run_endless
-from tidegate.learn import Adam, Harmonic, Learner, Logistic, Network, RunningAverage
+from tidegate.learn import Adam, Harmonic, Learner, Network, RunningAverage
+from tidegate.learn.dead_zone import DeadZoneLogistic
 from tidegate.tasks import Reber
 
 __all__ = ["CergBestLogistic"]
 
-MEMBERS, JITTER = 8, 0.1
+MEMBERS, JITTER, MARGIN = 8, 0.1, 0.1
 
 
 class CergBestLogistic(Experiment):
@@ -34,9 +35,9 @@ class CergBestLogistic(Experiment):
     protocol: ClassVar[str] = (
         "As in cerg-best, but for the outputs: one logistic unit for every symbol, trained with "
         "cross-entropy on the paper's targets, 1 for every symbol that could come and 0 for the "
-        f"others. {MEMBERS} nets of {UNITS} units, noise of +-{JITTER}, Adam 0.05 / "
-        "(1 + t/4,000), averages of share 1 / (1 + 0.5 t), mixed by "
-        "exp(-0.05 x surprise of about the last 500 symbols)."
+        f"others; an output within {MARGIN} of its target teaches nothing. {MEMBERS} nets of "
+        f"{UNITS} units, noise of +-{JITTER}, Adam 0.05 / (1 + t/4,000), averages of share "
+        "1 / (1 + 0.4 t), mixed by exp(-0.05 x surprise of about the last 500 symbols)."
     )
     criterion: ClassVar[str] = "A: 10 x 100,000 symbols with every output within 0.49 of its target"
     budget: ClassVar[int] = 200_000
@@ -66,8 +67,8 @@ class CergBestLogistic(Experiment):
 def _member(seed: int) -> Learner:
     return Learner(
         Network(Reber.inputs, Reber.outputs, cell=SETTLING, units=UNITS, scale=0.05),
-        Logistic(),
+        DeadZoneLogistic(MARGIN),
         Adam(Harmonic(0.05, tau=4e3), eps=3e-3),
-        RunningAverage(floor=0.0, warmup=0.5),
+        RunningAverage(floor=0.0, warmup=0.4),
         seed=seed,
     )
