@@ -18,6 +18,9 @@ HOLDS, FAILS, UNCLEAR = "holds", "does not hold", "not comparable"
 FEWEST = 8
 """Trials below which nothing is said."""
 
+WIDEST = 0.45
+"""Of an interval that may be said to agree with a share: a wider one agrees with nearly all."""
+
 
 class Claim(ABC):
     """A claim about the share of trials that solve a task."""
@@ -42,7 +45,9 @@ class Near(Claim):
         if trials < FEWEST:
             return UNCLEAR
         low, high = wilson(solved, trials)
-        return HOLDS if low - self.tolerance <= self.share <= high + self.tolerance else FAILS
+        if not low - self.tolerance <= self.share <= high + self.tolerance:
+            return FAILS
+        return HOLDS if high - low <= WIDEST else UNCLEAR
 
 
 @dataclass(frozen=True)

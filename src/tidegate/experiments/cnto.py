@@ -33,8 +33,8 @@ CELLS: dict[str, Cell] = {
 }
 BIAS = (
     "The report does not say which forget biases its nets began with. With those of cerg (0.5 to "
-    "2) the memory fades before the trigger comes and nothing is learned; with 5, as in the "
-    "report's nto, nearly every net learns it."
+    "2) the memory fades before the trigger comes and nothing is learned within 100,000 streams; "
+    "with 5, as in the report's nto, nets learn it. Few trials were run."
 )
 
 

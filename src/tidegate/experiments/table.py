@@ -111,8 +111,9 @@ def remarks(experiment: Experiment, found: Sequence[Line], budget: int) -> list[
     if budget < experiment.budget:
         return [f"Nothing is judged by less than {experiment.budget:,} {experiment.unit} a trial."]
     claims = [line for line in found if not isinstance(line.row.claim, Nothing)]
-    if any(line.trials < FEWEST for line in claims):
-        return [f"Rows with fewer than {FEWEST} trials are not judged."]
+    if any(line.verdict == UNCLEAR for line in claims):
+        few = f"Rows with fewer than {FEWEST} trials"
+        return [f"{few}, or with an interval too wide to tell, are not judged."]
     return []
 
 
