@@ -37,7 +37,7 @@ def class_surprise(predictions: Array, targets: Array) -> Array:
     """
     known = np.isfinite(targets[:, 0])
     index = np.where(known, targets[:, 0], 0).astype(np.int64)
-    shares = np.take_along_axis(predictions, index[:, None], axis=1)[:, 0]
+    shares = predictions[np.arange(len(index)), index]
     return np.where(known, -np.log(np.maximum(shares, _LEAST)), 0.0)
 
 
@@ -119,7 +119,10 @@ class Mixture:
         if not self._jitter:
             return xs
         noise = self._rng.random(xs.shape, np.float32)
-        return np.asarray(xs + self._jitter * (2 * noise - 1))
+        noise *= 2
+        noise -= 1
+        noise *= self._jitter
+        return np.asarray(xs + noise)
 
     def frozen(self) -> FrozenMixture:
         """A copy that no longer learns."""
@@ -137,7 +140,8 @@ class FrozenMixture:
 
     def run(self, xs: Array) -> Array:
         """Predictions (steps, outputs); memories go on."""
-        return _mixed(self.shares, [predictor.run(xs) for predictor in self.predictors])
+        seen = np.asarray(xs, np.float64)
+        return _mixed(self.shares, [predictor.run(seen) for predictor in self.predictors])
 
     def forget(self) -> None:
         """Memories to their start."""
