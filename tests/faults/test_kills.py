@@ -15,6 +15,7 @@ import pytest
 from support.forks import Forks
 from tidegate._core.trace import Trace
 from tidegate._core.trace_files import read_trace
+from tidegate._core.trace_folders import folder_of, traced
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
 
@@ -75,8 +76,9 @@ def test_a_killed_run_that_goes_on_equals_an_unbroken_one(
         ("jsonl", [], 8),
         ("csv", ["--horizon", 3, "--level", 0.9, "--level", 0.5], 8),
         ("parquet", ["--key", "place", "--light", "--alarm"], 8),
+        ("jsonl", ["--trace"], 5),
     ],
-    ids=["plain", "horizon", "keys"],
+    ids=["plain", "horizon", "keys", "trace"],
 )
 def test_a_killed_forecaster_that_goes_on_equals_an_unbroken_one(
     forks: Forks, rough: Path, tmp_path: Path, kind: str, more: list[object], enough: int
@@ -126,7 +128,9 @@ def killed_again_and_again(
         runs += 1
         assert content(folder, kind) == expected
         if "--trace" in asked:
-            same(read_trace(folder / "trace"), read_trace(whole / "trace"))
+            for name in traced(whole / "trace") or [""]:
+                one, other = (folder_of(place / "trace", name) for place in (folder, whole))
+                same(read_trace(one), read_trace(other))
 
 
 def same(one: Trace, other: Trace) -> None:

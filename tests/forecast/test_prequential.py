@@ -334,3 +334,22 @@ def test_garbage_in_the_future_changes_no_record_before_it() -> None:
     said = [one.step(row).to_json_line() for row in rows]
     garbled = [other.step(row).to_json_line() for row in changed]
     assert garbled[:120] == said[:120] and garbled[120:] != said[120:]
+
+
+def test_simple_forecasts_go_by_the_clock_over_a_gap() -> None:
+    """Else they would look worse beside ours than they are."""
+    whole = hours(24 * 20)
+    open_hours = [n for n in range(24 * 20) if 7 <= n % 24 < 19 and n % 100 != 55]
+    run = of(Written(), warmup=24 * 2)
+    records = stepped(run, [float(n % 24) for n in open_hours], [whole[n] for n in open_hours])
+    assert len(records) == len(open_hours)
+    mae = run.summary()["mae"]
+    scored = open_hours[24 * 2 :]
+    known = set(open_hours)
+    # Where yesterday's hour is missing too, the last value stands in for it.
+    missing = [n for n in scored if n - 24 not in known]
+    last = {n: max(k for k in open_hours if k < n) for n in missing}
+    assert mae["day ago"] == pytest.approx(
+        sum(abs(n % 24 - last[n] % 24) for n in missing) / len(scored)
+    )
+    assert mae["persistence"] > 1

@@ -39,6 +39,7 @@ class Clock(Part):
 
     Attributes:
         step: seconds from row to row, None before two rows with a time were seen.
+        missed: steps without a row, before the newest one.
 
     >>> clock = Clock()
     >>> clock.observe("2015-07-01 00:00:00"), clock.observe("2015-07-01 01:00:00")
@@ -52,6 +53,7 @@ class Clock(Part):
     def __init__(self, zone: tzinfo | None = None) -> None:
         self._zone = zone
         self.step: float | None = None
+        self.missed = 0
         self._text: str | None = None
         self._seconds = 0.0
         self._undated = 0  # rows since the last time
@@ -70,6 +72,7 @@ class Clock(Part):
         Raises:
             DataError: the time cannot be read.
         """
+        self.missed = 0
         if text is None:
             self._undated += 1
             return None
@@ -82,7 +85,10 @@ class Clock(Part):
         if self.step is None:
             self.step = apart / rows
             return self._take(text, seconds, "step")
-        return self._take(text, seconds, "gap" if apart > (rows + 0.5) * self.step else None)
+        if apart <= (rows + 0.5) * self.step:
+            return self._take(text, seconds, None)
+        self.missed = round(apart / self.step) - rows
+        return self._take(text, seconds, "gap")
 
     @property
     def seconds(self) -> float | None:

@@ -182,7 +182,9 @@ class Forecaster(Part):
                 Prediction(self._bounded(self.core.features.last), seconds=s) for s, _ in coming
             ]
         first = self.predict(coming[0][0])
-        values = iterated(self.core, [place for _, place in coming]).tolist()
+        values, learned_steps = [nan] * horizon, self.settings["horizon"]
+        if horizon > learned_steps:
+            values = iterated(self.core, [place for _, place in coming]).tolist()
         ends: list[dict[float, tuple[float, float]]] = [{} for _ in coming]
         for learned in self.horizons:
             path = learned.path(

@@ -28,6 +28,11 @@ class Simple(Part, ABC):
     def observe(self, value: float) -> None:
         """The value that has come; NaN where it is missing."""
 
+    def skip(self, steps: int) -> None:
+        """So many steps without a row went by."""
+        for _ in range(min(steps, self.period)):
+            self.observe(nan)
+
 
 class Persistence(Simple):
     """The last value that was seen.

@@ -78,6 +78,8 @@ class Track:
         event = self.clock.observe(time)
         if event == "step":
             self._know()
+        for simple in self.simple.values() if event == "gap" else ():
+            simple.skip(self.clock.missed)
         return event
 
     def begin_clock(self) -> None:
