@@ -14,6 +14,7 @@ from tidegate.forecast.periods import PeriodFinder
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.forecast.prequential import OURS, Prequential
 from tidegate.forecast.scores import Scores
+from tidegate.forecast.shared import SharedForecasters
 from tidegate.forecast.simple import Ago, Persistence, Simple
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Prediction",
     "Prequential",
     "Scores",
+    "SharedForecasters",
     "Shift",
     "ShiftDetector",
     "Simple",

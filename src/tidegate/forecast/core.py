@@ -141,6 +141,14 @@ class Core(Part):
         return self.features.periods
 
     @property
+    def weights(self) -> Floats:
+        """What the linear experts and the mixtures learned: a stretch of the memory.
+
+        It is relative to the stream's own last value and usual change.
+        """
+        return self.memory[self.at[RIDGES] : self.at[SIZES]]
+
+    @property
     def ready(self) -> bool:
         """Whether the stream has changed yet: before, the last value is all there is to say."""
         return self.features.ready

@@ -165,6 +165,11 @@ class Forecaster(Part):
             gap = True
         return gap
 
+    def go_on_with(self, weights: Floats) -> None:
+        """Take what linear experts and mixtures learned elsewhere (``core.weights``), copied."""
+        self.core.weights[:] = weights
+        self._asked = None
+
     def go_on_at(self, time: Time | None) -> None:
         """Take a row of ``time`` for the one right after the last, as of another stream."""
         if time is not None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tidegate._core.errors import CheckpointError, UsageError
 from tidegate.forecast.by_key import ByKey
 from tidegate.forecast.forecaster import Forecaster
 from tidegate.forecast.instants import Time
+from tidegate.forecast.parts import Arrays
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.learn.checkpoint import Checkpoint, load, save
 
@@ -74,7 +78,7 @@ class KeyedForecasters:
         Raises:
             CheckpointError: it cannot be written.
         """
-        save(Path(path), Checkpoint(self._by_key.state(), {"of": "KeyedForecasters"}))
+        save(Path(path), Checkpoint(self._state(), {"of": type(self).__name__}))
 
     def load(self, path: str | Path) -> None:
         """Take up the streams of a file, in the place of those that are here.
@@ -84,8 +88,14 @@ class KeyedForecasters:
         """
         found = load(Path(path))
         try:
-            self._by_key.restore(found.arrays)
+            self._restore(found.arrays)
         except (UsageError, KeyError) as error:
             raise CheckpointError(
                 str(path), "forecasters made alike", "others", str(error)
             ) from error
+
+    def _state(self) -> Arrays:
+        return self._by_key.state()
+
+    def _restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
+        self._by_key.restore(state)
