@@ -117,7 +117,8 @@ def test_a_run_that_keeps_nothing_gives_the_same_bits(cell, options):
 def test_large_parts_lie_apart_and_give_the_same(monkeypatch):
     layer, x = made("lstm", seed=11), sequences(9)
     want, *_, trace = gradients(layer, x), *layer(x, trace=True)
-    monkeypatch.setattr(in_place, "_ALWAYS_MAPPED", 64)
+    monkeypatch.setattr(in_place, "_MAPPED_BYTES", 64)
+    monkeypatch.setattr(in_place, "_HUGE_BYTES", 64)
     in_place.sized.cache_clear()
     plain.plain.cache_clear()
     assert_same(gradients(layer, x), want, 0.0)

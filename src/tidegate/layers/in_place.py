@@ -29,7 +29,8 @@ _DTYPES: dict[torch.dtype, np.dtype[Any]] = {
     torch.float32: np.dtype(np.float32),
     torch.float64: np.dtype(np.float64),
 }
-_ALWAYS_MAPPED = 2**25
+_MAPPED_BYTES = 2**25
+_HUGE_BYTES = 2**22
 _LINE = 16
 """Numbers that begin a cache line of their own, in either precision."""
 Shape = tuple[int, ...]
@@ -46,8 +47,8 @@ def sized(layout: Layout, dtype: torch.dtype, shape: Shape, reverse: bool) -> Si
 class Sized:
     """One direction of a layer for inputs of one size.
 
-    Memories, values for the way back, and what only a trace shows lie in one piece of memory where
-    it is small: what takes memory once takes less time.
+    Memories, values for the way back, and what only a trace shows lie in one piece of memory, which
+    takes less time than three; but apart where it would be mapped anew at every run.
     """
 
     def __init__(self, layout: Layout, dtype: torch.dtype, shape: Shape, reverse: bool) -> None:
@@ -58,7 +59,7 @@ class Sized:
         self._last = [run.hiddens, run.kept] if run.kept[0] else [run.hiddens]
         self._parts = [_whole_lines(part) for part in (run.memory, run.saved, run.shown)]
         self._two_blocks = _whole_lines((2, *run.memory[1:]))
-        self._apart = sum(self._parts) * dtype.itemsize >= _ALWAYS_MAPPED
+        self._apart = sum(self._parts) * dtype.itemsize >= _MAPPED_BYTES
         memory, saved, _ = (0, 0, 0) if self._apart else self._parts
         self._starts = (0, memory, memory + saved)
 
@@ -149,9 +150,8 @@ class Sized:
         """Memory for the parts; only two blocks of memories, in turn, where nothing is kept."""
         memory, saved, shown = self._parts
         parts = (memory if keep else self._two_blocks, saved * keep, shown * trace)
-        if self._apart:
-            return tuple([_empty(x, (numbers,), numbers) for numbers in parts])
-        return (x.new_empty(sum(parts)),)
+        sizes = parts if self._apart else (sum(parts),)
+        return tuple([_empty(x, (numbers,), numbers) for numbers in sizes])
 
     def _address(self, pieces: Sequence[Tensor], part: int) -> int:
         return pieces[part * self._apart].data_ptr() + self._starts[part] * self._itemsize
@@ -164,10 +164,10 @@ def _whole_lines(shape: Shape) -> int:
 def _empty(like: Tensor, shape: Shape, numbers: int) -> Tensor:
     """Memory for a result.
 
-    Beyond 32 MiB the C library never uses memory again, and the first touch of every small page
-    costs more than the run; NumPy asks for huge ones.
+    The first touch of every small page costs up to a fifth of a run, and the C library gives memory
+    back soon, beyond 32 MiB at once; NumPy asks for huge pages from 4 MiB on.
     """
-    if numbers * like.itemsize < _ALWAYS_MAPPED:
+    if numbers * like.itemsize < _HUGE_BYTES:
         return like.new_empty(*shape)
     piece = np.empty((numbers + _LINE,), _DTYPES[like.dtype])
     first = -piece.ctypes.data % 64 // like.itemsize
