@@ -7,6 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tidegate.forecast.likelihood_ratio import (
+    LEAST,
+    LEVEL_WINDOW,
+    THRESHOLD,
+    most_likely_shift,
+)
 from tidegate.forecast.parts import Floats, Part
 from tidegate.forecast.ridge import Ridge
 from tidegate.forecast.scale import RunningScale
@@ -15,13 +21,8 @@ __all__ = ["Shift", "ShiftDetector"]
 
 ORDER = 2  #: of the autoregression that whitens
 KEEP, RIDGE = 0.9998, 1.0
-LEVEL_WINDOW = 3_000
 SPREAD_WINDOW = 2_000
 REACH = 128  #: steps back at which a shift may have begun
-LEAST = 6  #: steps that must have been seen of it
-THRESHOLD = 4.25  #: standard deviations of the likelihood ratio
-YOUNG, STRICTER = 12, 4.4  #: and of a shift of so few steps, as most false ones are
-AFTER = 0.8  #: and of that part of it which the first step had no share in
 AGREED = 0.2  #: share of a shift that three of four of its steps must show
 SPIKE = 3  #: wild steps in a row that are no spike any more
 BLIP = 128  #: steps within which a shift that is taken back was none
@@ -93,7 +94,6 @@ class ShiftDetector(Part):
         self.spread = 0.0  # mean fourth power of residuals
         self.residuals: Floats = np.zeros(REACH)
         self.before: Floats = np.zeros(2)  # level and weight before the last shift
-        self._ages = np.arange(1, REACH + 1)
 
     def update(self, value: float) -> Shift | None:
         """The newest value; a missing one passes. The shift, at the step that settles it."""
@@ -157,35 +157,21 @@ class ShiftDetector(Part):
         self.spread += (residual**4 - self.spread) / min(self.count, SPREAD_WINDOW)
 
     def _settled(self, usual: float) -> Shift | None:
-        signature = 1 - np.concatenate(((0.0,), np.cumsum(self.expert.weights)))
-        rest = float(signature[-1])
-        sums = rest * np.cumsum(self.residuals)
-        norms = rest * rest * self._ages
-        for k, share in enumerate(signature[:-1].tolist()):
-            # The k-th step after the beginning lies age - 1 - k steps back.
-            sums[k:] += (share - rest) * self.residuals[: REACH - k]
-            norms[k:] += share * share - rest * rest
-        later, later_norms = sums - self.residuals, norms - 1
-        seen = slice(LEAST - 1, min(self.since, REACH))
-        # The level itself is only known to its standard error, the less the shorter it held.
-        unsure = 1 + self._ages[seen] / min(self.weight, LEVEL_WINDOW)
-        ratios = sums[seen] / np.sqrt(np.maximum(norms[seen] * unsure, 1e-12))
-        ratios[: YOUNG - LEAST] *= THRESHOLD / STRICTER
-        after = later[seen] / np.sqrt(np.maximum(later_norms[seen], 1e-12))
-        ratios[(np.sign(ratios) * after < AFTER)] = 0.0
-        best = int(np.argmax(np.abs(ratios)))
-        if not abs(ratios[best]) > THRESHOLD:
+        farthest = min(self.since, REACH)
+        ratio, steps, deviations = most_likely_shift(
+            self.residuals, self.expert.weights, farthest, float(self.weight)
+        )
+        if not abs(ratio) > THRESHOLD:
             return None
-        place = best + LEAST - 1
-        size = float(sums[place] / norms[place]) * usual
-        apart = np.sort(self.raw[: place + 1] - self.level) * np.sign(size)
-        if apart[(place + 1) // 4 if size > 0 else -1 - (place + 1) // 4] < AGREED * abs(size):
+        size = deviations * usual
+        apart = np.sort(self.raw[:steps] - self.level) * np.sign(size)
+        if apart[steps // 4 if size > 0 else -1 - steps // 4] < AGREED * abs(size):
             return None  # a few wild steps at the end: wait
         plain = float(np.median(apart)) * np.sign(size)
         if abs(plain) > CAP * usual:  # cut residuals tell too little of it
             size = plain
-            self.values[: place + 1] = self.raw[: place + 1]
-        return self._moved(size, place + 1, float(abs(ratios[best])))
+            self.values[:steps] = self.raw[:steps]
+        return self._moved(size, steps, abs(ratio))
 
     def _moved(self, size: float, steps: int, surprise: float) -> Shift:
         """Take in a shift that is settled."""
