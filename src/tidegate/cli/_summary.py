@@ -63,10 +63,10 @@ def show(summary: Summary, folder: str) -> None:
     if summary["ahead"]:
         console.print(_ahead(summary))
     console.print(verdict(summary))
-    for line in (*intervals(summary), counts(summary), *streams(summary), *alarms(summary)):
+    skipped = [f"  {_short(error)}" for error in summary["skipped"]["first"][:NAMED]]
+    told = [*intervals(summary), counts(summary), *skipped, *streams(summary), *alarms(summary)]
+    for line in told:
         console.print(line)
-    for error in summary["skipped"]["first"][:NAMED]:
-        console.print(f"  {error.partition('. Correct the row')[0]}")
     if _stuck(summary):
         console.print(STUCK)
     if folder:
@@ -169,6 +169,10 @@ def streams(summary: Summary) -> list[str]:
             "another: --most-keys N keeps more, --light makes each small."
         )
     return said
+
+
+def _short(error: str) -> str:
+    return error.partition(". Correct the row")[0]
 
 
 def _stuck(summary: Summary) -> bool:
