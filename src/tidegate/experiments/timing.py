@@ -39,8 +39,7 @@ SMALL = (
     "paper's 10^7 streams (10^8 for msd), so the row with the settings of 2002 says nothing about "
     "the paper, whose figures were not at hand. In all rows error flows through the peepholes; in "
     "2002 it did not. At F = 10 nets without peepholes do it about as soon as nets with them; "
-    "spikes and delays of F = 25 (gts, msd) were not mastered within the budget, though streams "
-    "grow longer until its end."
+    "spikes and delays of F = 25 (gts, msd) were not mastered within the budget."
 )
 
 
