@@ -51,7 +51,7 @@ def page(
     budgets = sorted({job.budget for job in trials})
     asked = f"Budget {', '.join(f'{b:,}' for b in budgets)} {experiment.unit}"
     parts = [
-        f"# {experiment.title}",
+        f"# {experiment.title}".replace("*", r"\*"),
         f"`tidegate reproduce {experiment.name}`. Source: {experiment.source}.",
         f"```\n{experiment.picture}\n```" if experiment.picture else "",
         f"## Protocol\n\n{experiment.protocol}",
