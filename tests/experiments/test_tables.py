@@ -172,7 +172,7 @@ def test_the_same_seed_is_the_same_trial(name: str) -> None:
     experiment = EVERY[name]
     row = experiment.rows()[0].name
     budget = 500 if name.startswith("cerg-best") else max(1, experiment.budget // 1000)
-    budget = 60_000 if name == "cnto-best" else budget
+    budget = 600 if name == "cnto-best" else budget
     if name == "braces":
         pytest.skip("one reading of the modules takes seconds")
     one, two = (experiment.trial(row, 5, budget) for _ in range(2))

@@ -96,10 +96,17 @@ class CntoBest(Experiment):
         "while learning goes on."
     )
     criterion: ClassVar[str] = "10 x 1,000 sequences, all outputs within 0.3 of their targets"
-    budget: ClassVar[int] = 500 * SEQUENCE * 60
+    unit: ClassVar[str] = "sequences"
+    budget: ClassVar[int] = 30_000
     trials: ClassVar[int] = 20
-    quick: ClassVar[tuple[int, int]] = (1, 500 * SEQUENCE * 12)
+    quick: ClassVar[tuple[int, int]] = (1, 6_000)
     measure: ClassVar[str] = "errors in 10^6"
+    wanting: ClassVar[str] = (
+        "The published figure is that of another protocol (training streams that end at the first "
+        "error or after 100 sequences, at most 100,000 of them; tests of 10 x 100 sequences), so it "
+        "is shown beside ours; the verdict is on our own aim. 10^6 symbols are about 9,500 "
+        "sequences."
+    )
     picture: ClassVar[str] = "  E adb X cab ... Y bcd ... X cc ... B   (see cnto)"
 
     def rows(self) -> Sequence[Row]:
@@ -113,7 +120,7 @@ class CntoBest(Experiment):
         ]
 
     def trial(self, row: str, seed: int, budget: int) -> Trial:
-        """One stream; sequences are given in the column of streams."""
+        """One stream; the budget counts sequences."""
         own, streams = np.random.SeedSequence(seed).spawn(2)
         count = MEMBERS if row in ("mixture", "lstm") else 1
         members = [_member(CELLS[row], int(s)) for s in own.generate_state(count)]
@@ -126,7 +133,7 @@ class CntoBest(Experiment):
             piece=SEQUENCE,
         )
         mixture = Mixture(members, window=20 * SEQUENCE)
-        found = run_endless(mixture, asked, streams, budget)
+        found = run_endless(mixture, asked, streams, budget * SEQUENCE)
         sequences = found.symbols // SEQUENCE
         return Trial(
             found.solved, found.symbols, sequences, found.retest, found.error_free, found.measure
