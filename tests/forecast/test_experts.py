@@ -45,6 +45,28 @@ def test_ridge_stays_sound_where_recursive_least_squares_diverges() -> None:
     assert np.abs(expert.weights).max() < 2
 
 
+def test_a_burst_after_long_quiet_and_inputs_that_say_the_same() -> None:
+    """Collinear inputs, many steps of almost nothing, then values a million times as large."""
+    rng, expert = np.random.default_rng(11), Ridge(3, keep=0.999, ridge=1.0)
+    for step in range(30_000):
+        size = 1.0 if step < 1_000 else 1e-3 if step < 25_000 else 1e3
+        x = size * np.array([1.0, rng.normal(), 0.0])
+        x[2] = x[1]
+        expert.learn(x, float(2 * x[0] + x[1] + 0.1 * size * rng.normal()))
+        assert np.isfinite(expert.weights).all()
+    assert expert.weights == pytest.approx([2.0, 0.5, 0.5], rel=0.05)
+
+
+def test_loosened_a_ridge_follows_faster() -> None:
+    rng, firm, loose = np.random.default_rng(12), Ridge(1, 1.0, 0.1, 1e9), Ridge(1, 1.0, 0.1, 1e9)
+    for step, x in enumerate(rng.normal(size=(400, 1))):
+        if step == 300:
+            loose.loosen(0.1)
+        for expert in (firm, loose):
+            expert.learn(x, float(x[0] if step < 300 else -x[0]))
+    assert loose.weights[0] < -0.4 < 0.4 < firm.weights[0]
+
+
 def test_an_outlier_moves_a_ridge_little() -> None:
     rng, expert = np.random.default_rng(2), Ridge(1, keep=0.999, ridge=0.1)
     for x in rng.normal(size=(500, 1)):

@@ -81,8 +81,8 @@ PARTS: dict[str, tuple[Callable[[], Part], Feed]] = {
         learn_gated,
     ),
     "error scale": (
-        lambda: ErrorScale(2),
-        lambda p, n, v: (p.learn([1.0, abs(v)], v), p.predict([1.0, abs(v)])),
+        lambda: ErrorScale(2, 1),
+        lambda p, n, v: (p.learn([1.0, abs(v), v], v), p.predict([1.0, abs(v), v])),
     ),
     "conformal": (lambda: Conformal((0.5, 0.9)), learn_conformal),
     "detector": (ShiftDetector, lambda p, n, v: (p.update(v), p.level)),
@@ -129,3 +129,8 @@ def test_a_state_of_another_size_is_refused() -> None:
 def test_a_state_that_lacks_something_is_refused() -> None:
     with pytest.raises(UsageError, match="nothing"):
         RunningScale(10).restore({})
+
+
+def test_a_scale_that_is_given_too_little_says_so() -> None:
+    with pytest.raises(UsageError, match="3 numbers"):
+        ErrorScale(2, 1).predict([1.0, 2.0])

@@ -26,8 +26,10 @@ from tidegate.forecast.mind import (
     SCALES,
     SIZES,
     SURPRISES,
+    WIDE,
     Plan,
     asked_in,
+    base_of,
     last_word,
     linear_expert,
     part,
@@ -140,9 +142,10 @@ def conclude(
     for k in range(LINEAR):
         forecasts[k] = asked.linear[k]
     for k in range(len(said)):
-        base = asked.base[0] * plan.corrects[k]
         correction = within(float(said[k]), FARTHEST_CORRECTION)
-        forecasts[LINEAR + k] = base + scales[2 * k + VALUE] * correction
+        forecasts[LINEAR + k] = base_of(asked, plan.corrects[k]) + (
+            scales[2 * k + VALUE] * correction
+        )
     forecasts[-1] = 0.0
     asked.mixed[0] = stacked(last_word(memory, plan, at), forecasts)
     loads = table(memory, at, LOADS)
@@ -150,6 +153,8 @@ def conclude(
     asked.doubts[0] = usual if isfinite(usual) else memory[at[LOAD] + VALUE]
     asked.doubts[4] = abs(memory[at[ERRORS]])
     _differ(asked.linear, forecasts, asked.mixed[0], asked.doubts)
+    for k in range(len(asked.around)):
+        asked.around[k] = asked.x[plan.linear[WIDE, 1 + k]]  # the first is the constant
     return float(asked.mixed[0])
 
 

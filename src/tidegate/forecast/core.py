@@ -20,8 +20,10 @@ from tidegate.forecast.mind import (
     DOUBTS,
     FEATURES,
     KEEPS,
+    LAST,
     LINEAR,
     LOADS,
+    MIXED,
     OWN,
     OWN_SIZES,
     RIDGE,
@@ -30,6 +32,7 @@ from tidegate.forecast.mind import (
     STACK,
     SURPRISES,
     Plan,
+    around_size,
     asked_in,
     asked_size,
     count_chosen,
@@ -53,15 +56,15 @@ LINEAR_EXPERTS = (
 )
 # name, features, whether numbers of their own as well, what they correct, and how they learn
 GATED_EXPERTS = (
-    ("gated", "gated", True, "linear", Recipe(0.003, 1.0, 0.0)),
-    ("gated median", "gated", True, "linear", Recipe(0.003, 0.2, 0.0)),
-    ("gated slow", "gated", True, "linear", Recipe(0.001, 1.0, 0.0)),
-    ("gated alone", "gated", True, "last", Recipe(0.001, 1.0, 0.0)),
-    ("lean", "lean", False, "last", Recipe(0.003, 1.0, 1.0)),
-    ("smooth", "smooth", False, "last", Recipe(0.002, 1.0, 1.0)),
-    ("smooth long", "smooth", False, "last", Recipe(0.001, 0.5, 3.0)),
-    ("smooth wide", "smooth", False, "last", Recipe(0.002, 2.0, 2.0)),
-    ("changes", "lags_only", False, "last", Recipe(0.001, 1.0, 0.0)),
+    ("gated", "gated", True, MIXED, Recipe(0.003, 1.0, 0.0)),
+    ("gated median", "gated", True, MIXED, Recipe(0.003, 0.2, 0.0)),
+    ("gated slow", "gated", True, MIXED, Recipe(0.001, 1.0, 0.0)),
+    ("gated alone", "gated", True, LAST, Recipe(0.001, 1.0, 0.0)),
+    ("lean", "lean", False, LAST, Recipe(0.003, 1.0, 1.0)),
+    ("smooth", "smooth", False, LAST, Recipe(0.002, 1.0, 1.0)),
+    ("smooth long", "smooth", False, LAST, Recipe(0.001, 0.5, 3.0)),
+    ("smooth wide", "smooth", False, LAST, Recipe(0.002, 2.0, 2.0)),
+    ("changes", "lags_only", False, LAST, Recipe(0.001, 1.0, 0.0)),
 )
 EXPERTS = (
     *(name for name, _ in LINEAR_EXPERTS),
@@ -98,6 +101,7 @@ class Core(Part):
         memory: all that it knows, but for the gated experts.
         plan: what follows from the arguments.
         at: where the parts of the memory start.
+        around: how many features follow the doubts about a forecast.
 
     >>> core = Core(periods=(), inputs=0, units=8, seed=0)
     >>> for value in (1.0, 2.0, 1.0, 2.0) * 50:
@@ -110,7 +114,7 @@ class Core(Part):
 
     def __init__(self, periods: Sequence[int], inputs: int, units: int, seed: int) -> None:
         self.plan = _plan(periods, inputs, units)
-        self._asked = asked_size(self.plan)
+        self._asked, self.around = asked_size(self.plan), around_size(self.plan)
         sizes = mind_sizes(self.plan, periods)
         self.at = np.cumsum([0, *sizes], dtype=np.int64)
         self.memory: Floats = np.zeros(int(self.at[-1]))
@@ -188,12 +192,12 @@ class Core(Part):
             gated.learn()
 
     def doubts(self, asked: Asked) -> Floats:
-        """What the size of the coming error may depend on, in usual changes, each at least 0.
+        """What the size of the coming error may depend on, in usual changes.
 
         The usual error of the slot, the size of the forecast change, how far the linear experts
-        and all experts differ, and the last error.
+        and all experts differ, and the last error, each at least 0; then ``around`` features.
         """
-        return asked.numbers[-DOUBTS:]
+        return asked.numbers[-DOUBTS - self.around :]
 
     def shown(self, asked: Asked) -> list[Floats]:
         """What each gated expert sees of the step (input)."""
@@ -222,7 +226,7 @@ def _plan(periods: Sequence[int], inputs: int, units: int) -> Plan:
         starts_of(periods),
         _table(linear),
         _table(gated),
-        np.array([corrects == "linear" for *_, corrects, _ in experts], np.int64),
+        np.array([corrects for *_, corrects, _ in experts], np.int64),
         np.array([layout.size, inputs, own, periods[-1] if periods else 0], np.int64),
     )
 

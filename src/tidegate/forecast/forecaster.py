@@ -256,7 +256,7 @@ class Forecaster(Part):
         self.core = Core(periods, self._inputs, self.settings["units"], self.settings["seed"])
         self.timeline.settle(grid, periods, self.core.features.slots)
         steps, levels = self.settings["horizon"], self.settings["levels"]
-        self.judge = Judge(levels)
+        self.judge = Judge(levels, self.core.around)
         inputs = len(self.core.features.layout.small)
         self.horizons = [Horizons(steps, inputs, levels)] if steps > 1 else []
         self._asked = None

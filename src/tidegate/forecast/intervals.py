@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, inf, log
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +18,10 @@ __all__ = ["Conformal", "ErrorScale", "ScoreState", "learn_score", "scores_in", 
 WINDOW = 500  #: scores that quantiles are taken of
 GAMMA = 0.01  #: step of the adaptive level
 RATES = (0.3, 0.05, 0.005)  #: of the running mean absolute errors
-KEEP, RIDGE, WIDTH = 0.9995, 1.0, 1.0
-LEAST = 1e-3  #: of the usual error, as a logarithm needs something
-FARTHEST_LOG = 4.0
+KEEP, WIDTH = 0.9998, 1.0
+FEW_RIDGE, ALL_RIDGE = 1.0, 10.0
+LEAST, LARGEST = 1e-3, 50.0  #: of the usual error, that a single one or its scale may be
+LEAST_ROOT, LARGEST_ROOT = 0.2, 7.0
 FIRST_SCORES = 20
 MEANS = len(RATES)
 
@@ -31,46 +32,53 @@ class SpreadState(NamedTuple):
     Attributes:
         means: (rate) running mean absolute errors.
         seen: (1,) how many errors.
-        expert: the regression on the logarithm of their size.
+        few: the regression on running errors and doubts alone.
+        all: the one that sees circumstances as well.
     """
 
     means: Floats
     seen: Floats
-    expert: RidgeState
+    few: RidgeState
+    all: RidgeState
 
 
 @inner
-def _log_ratio(size: float, usual: float) -> float:
-    return log(min(max(size / usual, LEAST), exp(FARTHEST_LOG)))
+def _root(size: float, usual: float) -> float:
+    return sqrt(min(max(size / usual, LEAST), LARGEST))
 
 
 @inner
-def _inputs(means: Floats, extra: Floats) -> Floats:
-    x, usual = np.empty(1 + MEANS + len(extra)), means[-1]
+def _inputs(means: Floats, doubts: Floats, around: Floats) -> Floats:
+    x, usual = np.empty(1 + MEANS + len(doubts) + len(around)), means[-1]
     x[0] = 1.0
     for k in range(MEANS):
-        x[1 + k] = _log_ratio(means[k], usual)
-    for k in range(len(extra)):
-        x[1 + MEANS + k] = _log_ratio(extra[k], usual)
+        x[1 + k] = _root(means[k], usual)
+    for k in range(len(doubts)):
+        x[1 + MEANS + k] = _root(doubts[k], usual)
+    for k in range(len(around)):
+        x[1 + MEANS + len(doubts) + k] = 0.5 * around[k]
     return x
 
 
 @compiled
-def _expected_size(state: SpreadState, extra: Floats) -> float:
-    usual = state.means[-1]
+def _expected_size(state: SpreadState, doubts: Floats, around: Floats) -> float:
+    usual = float(state.means[-1])
     if not usual > 0:
         return 0.0
-    apart = product(state.expert.weights, _inputs(state.means, extra))
-    return float(usual) * exp(min(max(apart, -FARTHEST_LOG), FARTHEST_LOG))
+    x = _inputs(state.means, doubts, around)
+    few = product(state.few.weights, x)
+    root = 0.5 * (few + product(state.all.weights, x))
+    return usual * min(max(root, LEAST_ROOT), LARGEST_ROOT) ** 2
 
 
 @compiled
-def _learn_size(state: SpreadState, extra: Floats, error: float) -> None:
+def _learn_size(state: SpreadState, doubts: Floats, around: Floats, error: float) -> None:
     size, usual = abs(error), state.means[-1]
     if usual > 0:
-        x, y = _inputs(state.means, extra), _log_ratio(size, usual)
-        learn_ridge(state.expert, x, y, 1.0, KEEP, RIDGE, WIDTH)
-        size = min(size, usual * exp(FARTHEST_LOG))
+        x, y = _inputs(state.means, doubts, around), _root(size, usual)
+        learn_ridge(state.few, x[: len(state.few.weights)], y, 1.0, KEEP, FEW_RIDGE, WIDTH)
+        learn_ridge(state.all, x, y, 1.0, KEEP, ALL_RIDGE, WIDTH)
+        size = min(size, usual * LARGEST)
     state.seen[0] += 1
     for k, rate in enumerate(RATES):
         state.means[k] += max(rate, 1 / state.seen[0]) * (size - state.means[k])
@@ -79,33 +87,60 @@ def _learn_size(state: SpreadState, extra: Floats, error: float) -> None:
 class ErrorScale(Flat):
     """How large the coming error is likely to be, learned from what is known before.
 
-    A ridge regression of log |error| on logarithms of running errors, of the slots' usual errors,
-    of the forecast change, and of how far experts disagree.
+    The mean of two ridge regressions of the root of |error|, whose noise is the same whatever its
+    size: one on roots of running errors and of doubts (the slots' usual errors, the forecast
+    change, how far experts disagree), and one on the circumstances of the forecast as well.
 
     Args:
-        extra: numbers given beside the running errors, all positive.
+        doubts: numbers given beside the running errors, all positive.
+        around: further numbers, of the scale of 1.
 
-    >>> scale = ErrorScale(extra=1)
+    Raises:
+        UsageError: other numbers of them come.
+
+    >>> scale = ErrorScale(doubts=1)
     >>> for step in range(400):
     ...     scale.learn([1.0 + step % 2], error=0.1 + step % 2)
     >>> scale.predict([1.0]) < scale.predict([2.0])
     True
     """
 
-    def __init__(self, extra: int) -> None:
-        inputs = 1 + MEANS + extra
-        super().__init__(MEANS + 1 + ridge_size(inputs))
-        Ridge(inputs, KEEP, RIDGE, WIDTH, self.memory[MEANS + 1 :])
-        expert = ridge_in(self.memory, MEANS + 1, inputs)
-        self._state = SpreadState(self.memory[:MEANS], self.memory[MEANS : MEANS + 1], expert)
+    def __init__(self, doubts: int, around: int = 0) -> None:
+        few = 1 + MEANS + doubts
+        at = MEANS + 1 + ridge_size(few)
+        super().__init__(at + ridge_size(few + around))
+        Ridge(few, KEEP, FEW_RIDGE, WIDTH, self.memory[MEANS + 1 : at])
+        Ridge(few + around, KEEP, ALL_RIDGE, WIDTH, self.memory[at:])
+        self._doubts, self._given = doubts, doubts + around
+        self._state = SpreadState(
+            self.memory[:MEANS],
+            self.memory[MEANS : MEANS + 1],
+            ridge_in(self.memory, MEANS + 1, few),
+            ridge_in(self.memory, at, few + around),
+        )
 
-    def predict(self, extra: Sequence[float] | Floats) -> float:
-        """The scale of the coming error, above 0 once there was an error; 0 before."""
-        return float(_expected_size(self._state, np.asarray(extra, np.float64)))
+    def predict(self, given: Sequence[float] | Floats) -> float:
+        """The scale of the coming error, above 0 once there was an error; 0 before.
 
-    def learn(self, extra: Sequence[float] | Floats, error: float) -> None:
+        Args:
+            given: the doubts, and what is around after them.
+        """
+        return float(_expected_size(self._state, *self._split(given)))
+
+    def learn(self, given: Sequence[float] | Floats, error: float) -> None:
         """The error that came, and what was given for it."""
-        _learn_size(self._state, np.asarray(extra, np.float64), float(error))
+        _learn_size(self._state, *self._split(given), float(error))
+
+    def _split(self, given: Sequence[float] | Floats) -> tuple[Floats, Floats]:
+        numbers = np.asarray(given, np.float64)
+        if len(numbers) != self._given:
+            raise UsageError(
+                "ErrorScale",
+                f"{self._given} numbers",
+                str(len(numbers)),
+                "Give what was announced.",
+            )
+        return numbers[: self._doubts], numbers[self._doubts :]
 
 
 class ScoreState(NamedTuple):

@@ -18,6 +18,7 @@ class Judge(Part):
 
     Args:
         levels: coverages of the intervals.
+        around: features that are given after the doubts.
 
     Raises:
         UsageError: a level cannot be.
@@ -31,8 +32,8 @@ class Judge(Part):
 
     learned = ("scale", "conformal")
 
-    def __init__(self, levels: Sequence[float]) -> None:
-        self.scale = ErrorScale(DOUBTS)
+    def __init__(self, levels: Sequence[float], around: int = 0) -> None:
+        self.scale = ErrorScale(DOUBTS, around)
         self.conformal = Conformal(levels)
 
     @property

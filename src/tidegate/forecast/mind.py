@@ -22,8 +22,10 @@ from tidegate.forecast.stacking import StackState, stack_in, stack_size
 __all__ = [
     "Asked",
     "Plan",
+    "around_size",
     "asked_in",
     "asked_size",
+    "base_of",
     "count_chosen",
     "last_word",
     "linear_expert",
@@ -37,6 +39,7 @@ OWN = 7  #: inputs of a gated expert beside features: two errors, three forecast
 DOUBTS = 5  #: what the size of an error may depend on
 RIDGE = 1.0
 NEAR, WIDE, LAGS = 0, 1, 3  #: linear experts that others look at
+MIXED, LAST = -1, -2  #: other forecasts that gated experts correct
 
 #: of the linear experts: what is kept of a step, and the width of the loss
 KEEPS = (0.999, 0.9995, 0.998, 0.9995, 0.9995)
@@ -58,7 +61,7 @@ class Plan(NamedTuple):
         linear: (linear expert, feature) which features each sees, -1 after the last.
         gated: (gated expert, input) what each sees of the scaled features and, after them, the
             scaled numbers of its own; -1 after the last.
-        corrects: (gated expert,) 1 where it corrects the linear experts, 0 the last value.
+        corrects: (gated expert,) the forecast that each corrects, as in :func:`base_of`.
         sizes: of features, further columns, numbers of their own, and the loads' table.
     """
 
@@ -80,7 +83,8 @@ class Asked(NamedTuple):
         inputs: (gated expert, input).
         forecasts: of all experts, persistence (0) last.
         mixed: (1,) the forecast.
-        doubts: what the size of its error may depend on.
+        doubts: what the size of its error may depend on, each at least 0.
+        around: what else it may depend on, the features of the linear expert ``WIDE``.
     """
 
     x: Floats
@@ -91,6 +95,7 @@ class Asked(NamedTuple):
     forecasts: Floats
     mixed: Floats
     doubts: Floats
+    around: Floats
 
 
 def mind_sizes(plan: Plan, periods: Sequence[int]) -> list[int]:
@@ -153,10 +158,24 @@ def count_chosen(chosen: Integers) -> int:
     return count
 
 
+@inner
+def base_of(asked: Asked, corrected: int) -> float:
+    """A forecast to correct: the last value (-2), all linear experts (-1), or one of them."""
+    if corrected >= 0:
+        return float(asked.linear[corrected])
+    return float(asked.base[0]) if corrected == MIXED else 0.0
+
+
+def around_size(plan: Plan) -> int:
+    """How much there is around a forecast that its error may depend on."""
+    return count_chosen(plan.linear[WIDE]) - 1
+
+
 def asked_size(plan: Plan) -> int:
     """Numbers that a step asked for takes."""
     features, _, own, _ = plan.sizes.tolist()
-    return int(features + own + plan.gated.size + 2 * LINEAR + len(plan.gated) + 3 + DOUBTS)
+    said = 2 * LINEAR + len(plan.gated) + 3
+    return int(features + own + plan.gated.size + said + DOUBTS + around_size(plan))
 
 
 @compiled
@@ -177,4 +196,5 @@ def asked_in(numbers: Floats, plan: Plan) -> Asked:
         numbers[forecasts:mixed],
         numbers[mixed : mixed + 1],
         numbers[mixed + 1 : mixed + 1 + DOUBTS],
+        numbers[mixed + 1 + DOUBTS :],
     )

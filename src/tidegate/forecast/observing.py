@@ -27,8 +27,10 @@ from tidegate.forecast.mind import (
     SURPRISES,
     WIDE,
     WIDTHS,
+    Asked,
     Plan,
     asked_in,
+    base_of,
     last_word,
     linear_expert,
     part,
@@ -67,7 +69,7 @@ def observe(
     known, scale, last = isfinite(value), features.scale[VALUE], features.recent[0]
     if scale > 0:
         change = within((value - last) / scale, FARTHEST) if known else nan
-        _aim(asked.base[0], plan.corrects, change, part(memory, at, SCALES), targets)
+        _aim(asked, plan.corrects, change, part(memory, at, SCALES), targets)
         copy(asked.inputs, xs)
         if known:
             _learn(memory, plan, at, place, numbers, change)
@@ -81,10 +83,10 @@ def observe(
 
 
 @inner
-def _aim(base: float, corrects: Integers, y: float, scales: Floats, targets: Floats) -> None:
+def _aim(asked: Asked, corrects: Integers, y: float, scales: Floats, targets: Floats) -> None:
     """The error that every gated expert is to correct, and its scale."""
     for k in range(len(targets)):
-        error, scale = y - base * corrects[k], scales[2 * k : 2 * k + 2]
+        error, scale = y - base_of(asked, corrects[k]), scales[2 * k : 2 * k + 2]
         targets[k] = error / scale[VALUE] if scale[VALUE] > 0 else nan
         if isfinite(error):
             take_size(scale, error, GATED_WINDOW)
