@@ -103,8 +103,8 @@ class CntoBest(Experiment):
     measure: ClassVar[str] = "errors in 10^6"
     wanting: ClassVar[str] = (
         "The published figure is that of another protocol (training streams that end at the first "
-        "error or after 100 sequences, at most 100,000 of them; tests of 10 x 100 sequences), so it "
-        "is shown beside ours; the verdict is on our own aim. 10^6 symbols are about 9,500 "
+        "error or after 100 sequences, at most 100,000 of them; tests of 10 x 100 sequences), so "
+        "it is shown beside ours; the verdict is on our own aim. 10^6 symbols are about 9,500 "
         "sequences."
     )
     picture: ClassVar[str] = "  E adb X cab ... Y bcd ... X cc ... B   (see cnto)"
