@@ -27,16 +27,16 @@ from tidegate.streams import parse_time
 
 STREAMS = "taxi i94 victoria pm25 chicago calls machine household sunspots".split()
 SEEDS = (0, 1, 2)
-BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 
 
 def main() -> int:
     """Print the table, and write the rows where asked."""
     options = _options()
     if options.page:
-        write_table(Path(options.page), [row for name in options.read for row in _read(name)])
+        rows = [row for name in options.read for row in _read(name)]
+        write_table(Path(options.page), options.table, rows)
         return 0
-    rows: list[dict[str, Any]] = []
+    rows = []
     for stream in options.stream or STREAMS:
         try:
             rows += _stream_rows(stream, options.method, options.seeds, options.rows)
@@ -99,8 +99,9 @@ def _show(row: dict[str, Any]) -> None:
     )
 
 
-def write_table(page: Path, rows: list[dict[str, Any]]) -> None:
+def write_table(page: Path, name: str, rows: list[dict[str, Any]]) -> None:
     """Put the mean absolute errors, method by stream, between the two marks of a page."""
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     known = {(row["stream"], row["method"]): row for row in rows}
     streams = [stream for stream in STREAMS if any(stream == found for found, _ in known)]
     methods = [name for name in METHODS if any(name == found for _, found in known)]
@@ -115,8 +116,9 @@ def write_table(page: Path, rows: list[dict[str, Any]]) -> None:
     scored = {stream: known[stream, "persistence"]["scored"] for stream in streams}
     lines.append(f"| rows scored | {' | '.join(f'{n:,}' for n in scored.values())} | |")
     text = page.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    page.write_text(f"{before}{BEGIN}\n{chr(10).join(lines)}\n{END}{rest.split(END)[1]}", "utf-8")
+    before, rest = text.split(begin)
+    table = "\n".join([begin, *lines, end])
+    page.write_text(f"{before}{table}{rest.split(end)[1]}", encoding="utf-8")
 
 
 def _cell(row: dict[str, Any] | None, least: float) -> str:
@@ -137,6 +139,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, metavar="N", help="first rows of a stream, at most")
     parser.add_argument("--json", metavar="FILE", help="where rows go")
     parser.add_argument("--page", metavar="FILE", help="write the table of --read into this page")
+    parser.add_argument("--table", default="table", metavar="NAME", help="between which marks")
     parser.add_argument("--read", metavar="FILE", nargs="+", default=[], help="rows of former runs")
     options = parser.parse_args()
     options.method = [*(() if options.only else QUICK), *(options.method or [])]

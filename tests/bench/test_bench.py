@@ -7,6 +7,7 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -181,14 +182,42 @@ def test_an_unknown_method_is_refused() -> None:
         made("prophet", HOUR, 0)
 
 
-def test_the_benchmark_writes_its_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.fixture
+def benchmark() -> Any:
     path = Path(__file__).parents[2] / "benchmarks" / "forecast.py"
     spec = importlib.util.spec_from_file_location("forecast_benchmark", path)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+def test_the_benchmark_writes_a_table_between_its_marks(benchmark: Any, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before <!-- short --> old <!-- end of short --> after")
+    row = {"stream": "i94", "us_per_step": 2.0, "scored": 900}
+    maes = {"persistence": 621.04, "rls": 224.18}
+    rows = [row | {"method": method, "mae": mae} for method, mae in maes.items()]
+    for _ in range(2):  # it may be written again
+        benchmark.write_table(page, "short", rows)
+    assert page.read_text().splitlines() == [
+        "before <!-- short -->",
+        "| method | i94 | us/row |",
+        "|---|---:|---:|",
+        "| `persistence` | 621 | 2 |",
+        "| `rls` | **224.2** | 2 |",
+        "| rows scored | 900 | |",
+        "<!-- end of short --> after",
+    ]
+
+
+def test_the_benchmark_writes_its_rows(
+    benchmark: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    module = benchmark
     monkeypatch.setattr(module, "QUICK", ("persistence", "week-ago"))
     monkeypatch.delenv("TIDEGATE_DATA", raising=False)
     rows = tmp_path / "rows.json"
