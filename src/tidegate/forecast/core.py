@@ -71,6 +71,7 @@ EXPERTS = (
     *(name for name, *_ in GATED_EXPERTS),
     "persistence",
 )
+LINEAR_ALONE = (*EXPERTS[:LINEAR], EXPERTS[-1])
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class Core(Part):
     @property
     def names(self) -> tuple[str, ...]:
         """Of the experts, in the order of the stack's weights."""
-        return EXPERTS if len(self.gated) else (*EXPERTS[:LINEAR], EXPERTS[-1])
+        return EXPERTS if len(self.gated) else LINEAR_ALONE
 
     @property
     def periods(self) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ DAY, WEEK, YEAR = 86_400.0, 604_800.0, 31_556_952.0
 MOST_SLOTS = 10_080  #: of a period: the minutes of a week
 LONGEST_STEP_OF_DAYS = 86_400.0 * 1.5
 MONDAY = datetime(2001, 1, 1)
+MOST_PLACED = 256  #: rows to come whose places are kept
 ROUNDING = 1e-6  #: slots by which a time may fall short of the slot it begins
 
 
@@ -57,6 +58,7 @@ class Grid(Part):
     def __init__(self, step: float, zone: tzinfo | None = None) -> None:
         self.step, self._zone = step, zone
         self._periods = named_periods(step)
+        self._placed: dict[float, Place] = {}  # rows to come, which are asked for again and again
         self.now = float("nan")
 
     @property
@@ -78,9 +80,17 @@ class Grid(Part):
     def advance(self, seconds: float) -> None:
         """The time of the newest row."""
         self.now = seconds
+        self._placed = {time: place for time, place in self._placed.items() if time > seconds}
 
     def place(self, seconds: float) -> Place:
         """Where a row of that time stands."""
+        if seconds not in self._placed:
+            if len(self._placed) >= MOST_PLACED:
+                self._placed.clear()
+            self._placed[seconds] = self._place(seconds)
+        return self._placed[seconds]
+
+    def _place(self, seconds: float) -> Place:
         wall = self._wall(seconds)
         since = (wall - MONDAY).total_seconds()
         slots = tuple(floor(since * count / length + ROUNDING) for length, count in self._periods)
