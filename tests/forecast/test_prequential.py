@@ -353,3 +353,15 @@ def test_simple_forecasts_go_by_the_clock_over_a_gap() -> None:
         sum(abs(n % 24 - last[n] % 24) for n in missing) / len(scored)
     )
     assert mae["persistence"] > 1
+
+
+def test_a_blip_is_told_as_one_and_saved() -> None:
+    values = np.random.default_rng(1).normal(size=700)
+    values[500:560] += 6.0
+    run, again = (of(light(), horizon=1, levels=(0.9,)) for _ in range(2))
+    stepped(run, values.tolist())
+    first, second = run.summary()["alarms"]["newest"]
+    assert (first["back"], second["back"]) == (False, True)
+    again.restore(run.state())
+    assert again.summary() == run.summary()
+    assert "level back by -" in again.alarms.newest[-1].words()

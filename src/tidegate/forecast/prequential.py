@@ -196,6 +196,6 @@ class Prequential:
             self.alarms.add(
                 Raised(
                     self.steps, row.key, row.time, shift.steps - 1, shift.size, shift.surprise,
-                    shift.back,
+                    bool(shift.back),
                 )
             )  # fmt: skip
