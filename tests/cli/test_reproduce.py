@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.experiments import AtLeast, Row, Trial, experiments, named
+from tidegate.experiments import AtLeast, Row, Trial, experiments
 from tidegate.experiments.recent_one import HandSet
 
 QUICK = ("recent-one", "--trials", 2, "--budget", 2000, "--processes", 1)
@@ -122,7 +122,7 @@ def test_one_known_not_to_hold_is_no_failure(call, monkeypatch) -> None:
 def test_the_page_is_written(call, folder: Path) -> None:
     done = call("reproduce", *QUICK, *TWO, "--page", "docs/recent-one.md")
     text = (folder / "docs/recent-one.md").read_text()
-    assert done.code == 0 and text.startswith(f"# {named('recent-one').title}")
+    assert done.code == 0 and text.startswith(r"# The language (0|1)\*10000\*: a 1 has come")
     assert "hand" in text and (folder / "docs/recent-one-learning.svg").exists()
 
 
