@@ -12,14 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidegate._core.errors import UsageError
-from tidegate.forecast.alarms import ShiftDetector
 from tidegate.forecast.by_key import inner
-from tidegate.forecast.core import Asked, Core
-from tidegate.forecast.features import Place
+from tidegate.forecast.core import Core
+from tidegate.forecast.follower import Follower, Task
 from tidegate.forecast.grid import Grid
-from tidegate.forecast.horizon import Horizons, iterated
 from tidegate.forecast.instants import Time, seconds_of, zone_of
-from tidegate.forecast.judge import Judge
 from tidegate.forecast.opening import Opening
 from tidegate.forecast.parts import Arrays, Floats, Part
 from tidegate.forecast.prediction import Outcome, Prediction
@@ -28,8 +25,6 @@ from tidegate.learn import Learner
 from tidegate.learn.checkpoint import Checkpoint, load, save
 
 __all__ = ["Forecaster"]
-
-LOOSENED = 0.7  #: what linear experts keep of the past at a shift, until it turns out a blip
 
 
 class Forecaster(Part):
@@ -59,7 +54,7 @@ class Forecaster(Part):
     [0, 0, 0, 0, 0, 0, 0, 10]
     """
 
-    learned = ("timeline", "opening", "core", "judge", "detector", "horizons")
+    learned = ("timeline", "opening", "follower")
 
     def __init__(
         self,
@@ -78,12 +73,16 @@ class Forecaster(Part):
             "zone": zone, "units": units, "seed": seed,
         }  # fmt: skip
         self._zone, self._inputs = zone_of(zone), inputs
-        self._least = -inf if minimum is None else minimum
+        least = -inf if minimum is None else minimum
+        self._task = Task(inputs, tuple(levels), horizon, least, units, seed)
         self.timeline = Timeline(self._zone)
         self.opening = Opening(inputs)
-        self.detector = ShiftDetector()
-        self._asked: Asked | None = None
-        self._settle(None, ())
+        self.follower = Follower(self._task, self.timeline, None, ())
+
+    @property
+    def core(self) -> Core:
+        """The model."""
+        return self.follower.core
 
     @property
     def rows(self) -> int:
@@ -103,15 +102,7 @@ class Forecaster(Part):
 
     def predict(self, time: Time | None = None) -> Prediction:
         """The coming value, or that of ``time``; changes nothing."""
-        seconds = self._coming(time)
-        asked = self._ask(self.timeline.place(seconds))
-        if asked is None:
-            return Prediction(self._bounded(self.core.features.last), seconds=seconds)
-        value = self.core.value_of(asked.mixed)
-        usual = self.core.features.scale.value
-        ends = self._ends(value, self.judge.widths(self.core.doubts(asked), usual))
-        weights = dict(zip(self.core.names, self.core.stack.weights.tolist(), strict=True))
-        return Prediction(self._bounded(value), ends, weights, seconds)
+        return self.follower.predict(self._coming(time))
 
     def learn(
         self, value: float, inputs: Sequence[float] = (), time: Time | None = None
@@ -138,7 +129,7 @@ class Forecaster(Part):
         gap = self.reach(seconds)
         if seconds is None and self.timeline.grid is not None:
             seconds = self.timeline.grid.ahead(1)
-        outcome = self._meet(value, np.asarray(inputs, np.float64), seconds)
+        outcome = self.follower.meet(value, np.asarray(inputs, np.float64), seconds)
         self._remember(value, inputs, seconds)
         return replace(outcome, flags=outcome.flags + ("gap",) * gap)
 
@@ -149,7 +140,7 @@ class Forecaster(Part):
 
     def seen(self, time: Time | None = None) -> list[Floats]:
         """What each gated expert sees of the coming row, or that of ``time``; empty at first."""
-        asked = self._ask(self.timeline.place(self._coming(time)))
+        asked = self.follower.ask(self._coming(time))
         return [] if asked is None else self.core.shown(asked)
 
     def reach(self, time: Time | None) -> bool:
@@ -161,47 +152,27 @@ class Forecaster(Part):
             return False
         gap = False
         for due in self.timeline.missing(seconds_of(time, self._zone)):
-            self._miss(due)
+            self.follower.miss(due)
             gap = True
         return gap
 
     def go_on_with(self, weights: Floats) -> None:
         """Take what linear experts and mixtures learned elsewhere (``core.weights``), copied."""
         self.core.weights[:] = weights
-        self._asked = None
+        self.follower.forget_asked()
 
     def go_on_at(self, time: Time | None) -> None:
         """Take a row of ``time`` for the one right after the last, as of another stream."""
         if time is not None:
             self.timeline.go_on_at(seconds_of(time, self._zone))
-            self._asked = None
+            self.follower.forget_asked()
 
     def forecast(self, horizon: int) -> list[Prediction]:
         """The path of the coming ``horizon`` steps; changes nothing.
 
         With intervals as far as the horizon that was announced; further on without.
         """
-        coming = self.timeline.coming_places(horizon)
-        if not self.core.ready:
-            return [
-                Prediction(self._bounded(self.core.features.last), seconds=s) for s, _ in coming
-            ]
-        first = self.predict(coming[0][0])
-        values, learned_steps = [nan] * horizon, self.settings["horizon"]
-        if horizon > learned_steps:
-            values = iterated(self.core, [place for _, place in coming]).tolist()
-        ends: list[dict[float, tuple[float, float]]] = [{} for _ in coming]
-        for learned in self.horizons:
-            path = learned.path(
-                self.core, [p for _, p in self.timeline.coming_places(learned.steps)]
-            )
-            for k, (value, widths) in enumerate(path[:horizon]):
-                values[k], ends[k] = value, self._ends(value, widths)
-        rest = zip(coming[1:], values[1:], ends[1:], strict=True)
-        return [
-            first,
-            *(Prediction(self._bounded(v), e, seconds=s) for (s, _), v, e in rest),
-        ]
+        return self.follower.path(horizon)
 
     def run(self, frame: Any, target: str, time: str | None = None) -> Any:
         """Predict, then learn, every row of a data frame.
@@ -248,85 +219,12 @@ class Forecaster(Part):
 
     def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
         grid = self.timeline.grid_of(inner(state, "timeline"))
-        self._settle(grid, [int(p) for p in state["periods"]])
+        periods = [int(p) for p in state["periods"]]
+        self.follower = Follower(self._task, self.timeline, grid, periods)
         super().restore(state)
-
-    def _settle(self, grid: Grid | None, periods: Sequence[int]) -> None:
-        """A new model on these periods, which knows nothing yet."""
-        self.core = Core(periods, self._inputs, self.settings["units"], self.settings["seed"])
-        self.timeline.settle(grid, periods, self.core.features.slots)
-        steps, levels = self.settings["horizon"], self.settings["levels"]
-        self.judge = Judge(levels, self.core.around)
-        inputs = len(self.core.features.layout.small)
-        self.horizons = [Horizons(steps, inputs, levels)] if steps > 1 else []
-        self._asked = None
 
     def _coming(self, time: Time | None) -> float | None:
         return self.timeline.coming() if time is None else seconds_of(time, self._zone)
-
-    def _miss(self, seconds: float) -> None:
-        """Go through a step at which no row came."""
-        self.core.observe(self.timeline.place(seconds), nan)
-        if self.timeline.grid is not None:
-            self.timeline.grid.advance(seconds)
-        self._learn_ahead(nan)
-        self._asked = None
-
-    def _ask(self, place: Place) -> Asked | None:
-        if not self.core.ready:
-            return None
-        if self._asked is None or self._asked.place != place:
-            self._asked = self.core.ask(place)
-        return self._asked
-
-    def _meet(self, value: float, inputs: Floats, seconds: float | None) -> Outcome:
-        timeline = self.timeline
-        place = timeline.place(seconds)
-        if seconds is not None and not isfinite(value) and not timeline.open(place, seconds):
-            timeline.rows += 1
-            return Outcome(("missing",))
-        asked = self._ask(place)
-        score = None if asked is None or not isfinite(value) else self._judge(asked, value)
-        shift = self.detector.update(value - self._expected(place))
-        if shift is not None:
-            self.core.loosen(1 / LOOSENED if shift.back else LOOSENED)
-        self.core.observe(place, value, asked)
-        if self._inputs:
-            self.core.features.see_columns(inputs)
-        self._asked = None
-        if timeline.grid is not None and seconds is not None:
-            timeline.grid.advance(seconds)
-        timeline.rows += 1
-        self._learn_ahead(value)
-        missing = not isfinite(value) or not np.isfinite(inputs).all()
-        flags = ("missing",) * missing + ("alarm",) * (shift is not None)
-        return Outcome(flags, score, shift)
-
-    def _judge(self, asked: Asked, value: float) -> float | None:
-        """Learn how large errors are; how unusual this one was."""
-        change = (value - self.core.features.last) / self.core.features.scale.value
-        return self.judge.learn(self.core.doubts(asked), change - asked.mixed)
-
-    def _ends(self, value: float, widths: Sequence[float]) -> dict[float, tuple[float, float]]:
-        """Intervals, once enough errors were seen."""
-        return {
-            level: (self._bounded(value - width), self._bounded(value + width))
-            for level, width in zip(self.judge.levels, widths, strict=True)
-            if isfinite(width)
-        }
-
-    def _expected(self, place: Place) -> float:
-        """What is usual at this place, without which a season would look like shifts."""
-        slots = self.core.features.slots
-        if not slots:
-            return 0.0
-        usual = slots[-1].average(place.slots[-1])
-        return usual if isfinite(usual) else self.core.features.level
-
-    def _learn_ahead(self, value: float) -> None:
-        for learned in self.horizons:
-            places = [place for _, place in self.timeline.coming_places(learned.steps)]
-            learned.learn(value, self.core, places)
 
     def _remember(self, value: float, inputs: Sequence[float], seconds: float | None) -> None:
         self.timeline.take(seconds)
@@ -349,16 +247,12 @@ class Forecaster(Part):
         rows = self.rows
         held = self.opening.rows(rows)
         self.timeline.rows = rows - len(held)
-        self._settle(grid, periods)
-        self.detector = ShiftDetector()
+        self.follower = Follower(self._task, self.timeline, grid, periods)
         for seconds, value, *inputs in held.tolist():
             known = seconds if isfinite(seconds) else None
             self.reach(known)
-            self._meet(value, np.array(inputs), known)
+            self.follower.meet(value, np.array(inputs), known)
         self.timeline.rows = rows
-
-    def _bounded(self, value: float) -> float:
-        return float(max(value, self._least))
 
 
 def _require_sizes(**sizes: int) -> None:
