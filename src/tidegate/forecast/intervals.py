@@ -21,6 +21,7 @@ RATES = (0.3, 0.05, 0.005)  #: of the running mean absolute errors
 KEEP, WIDTH = 0.9998, 1.0
 FEW_RIDGE, ALL_RIDGE = 1.0, 10.0
 LEAST, LARGEST = 1e-3, 50.0  #: of the usual error, that a single one or its scale may be
+SURE = 100  #: errors after which the regressions are fully believed
 LEAST_ROOT, LARGEST_ROOT = 0.2, 7.0
 FIRST_SCORES = 20
 MEANS = len(RATES)
@@ -68,7 +69,9 @@ def _expected_size(state: SpreadState, doubts: Floats, around: Floats) -> float:
     x = _inputs(state.means, doubts, around)
     few = product(state.few.weights, x)
     root = 0.5 * (few + product(state.all.weights, x))
-    return usual * min(max(root, LEAST_ROOT), LARGEST_ROOT) ** 2
+    sure = min(state.seen[0] / SURE, 1.0)
+    least, largest = 1 + sure * (LEAST_ROOT - 1), 1 + sure * (LARGEST_ROOT - 1)
+    return usual * min(max(root, least), largest) ** 2
 
 
 @compiled
