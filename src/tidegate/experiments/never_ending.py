@@ -149,4 +149,4 @@ def _growing(total: int) -> Iterator[int]:
     while done < total:
         size = min(length, total - done)
         yield size
-        done, length = done + size, min(4 * length, 8_000)
+        done, length = done + size, min(4 * length, 32_000)
