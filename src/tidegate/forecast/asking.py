@@ -39,7 +39,7 @@ from tidegate.forecast.mind import (
 from tidegate.forecast.mixing import mixed, mixture_in
 from tidegate.forecast.parts import Floats
 from tidegate.forecast.scale import VALUE
-from tidegate.forecast.slots import AVERAGE, RECENT
+from tidegate.forecast.slots import AVERAGE, LAST, RECENT
 from tidegate.forecast.stacking import stacked
 
 __all__ = ["choose", "conclude", "copy", "iterate", "prepare"]
@@ -174,9 +174,10 @@ def _differ(linear: Floats, forecasts: Floats, said: float, doubts: Floats) -> N
 
 @compiled
 def iterate(memory: Floats, plan: Plan, at: Integers, places: Integers, path: Floats) -> None:
-    """Go on from the first value of ``path`` (step, 2), each taken for what came.
+    """Go on from the first value of ``path`` (step, 3), each taken for what came.
 
-    The linear experts say the further ones. Beside each stands what is usual at its place.
+    The linear experts say the further ones. Beside each stand what is usual at its place, and what
+    came there last.
     """
     now = past(memory, plan, at)
     ahead = FeatureState(
@@ -191,7 +192,9 @@ def iterate(memory: Floats, plan: Plan, at: Integers, places: Integers, path: Fl
             change = _speak(memory, plan, at, x, said) * now.scale[VALUE]
             path[k, 0] = ahead.recent[0] + change
         pass_over(ahead, places[k], path[k, 0])
-        usual = now.level[0]
+        usual, before = now.level[0], last
         if periods:
-            usual = now.table[row_of(plan.starts, periods - 1, places[k, periods - 1]), AVERAGE]
+            row = row_of(plan.starts, periods - 1, places[k, periods - 1])
+            usual, before = now.table[row, AVERAGE], now.table[row, LAST]
         path[k, 1] = usual if isfinite(usual) else last
+        path[k, 2] = before if isfinite(before) else last

@@ -16,7 +16,8 @@ from tidegate.forecast.features import Place
 from tidegate.forecast.intervals import (
     Conformal,
     ScoreState,
-    learn_score,
+    learn_late_score,
+    quantile_of,
     scores_in,
     scores_size,
 )
@@ -43,7 +44,7 @@ __all__ = ["Horizons", "Lead", "iterated"]
 
 KEEP, RIDGE, WIDTH = 0.999, 1.0, 1.0
 SCALE_WINDOW = 500.0
-CANDIDATES = 4  #: iterated, direct, the usual of the slot, the last value
+CANDIDATES = 5  #: iterated, direct, the usual and the last of the slot, the last value
 LAST, USUAL = 0, 1  #: of an origin
 
 
@@ -77,7 +78,7 @@ def _all(lead: LeadState, x: Floats, candidates: Floats) -> Floats:
     """What all candidates say, the direct regression second."""
     said = np.empty(CANDIDATES)
     said[0], said[1] = candidates[0], predict_ridge(lead.direct, x)
-    said[2], said[3] = candidates[1], candidates[2]
+    said[2:] = candidates[1:]
     return said
 
 
@@ -87,16 +88,26 @@ def _said(lead: LeadState, x: Floats, candidates: Floats) -> float:
 
 
 @compiled
-def _learn_lead(lead: LeadState, x: Floats, candidates: Floats, change: float) -> float:
-    """The change that came; the size of the error."""
-    said = _all(lead, x, candidates)
+def _learn_lead(
+    lead: LeadState, x: Floats, candidates: Floats, issued: Floats, change: float
+) -> float:
+    """The change that came, and what was issued when it was asked for; the size of the error."""
+    said, scale = _all(lead, x, candidates), issued[0]
     error = abs(change - mixed(lead.mixture, said))
-    if lead.scale[VALUE] > 0:
-        learn_score(lead.scores, error / lead.scale[VALUE])
+    if scale > 0:
+        learn_late_score(lead.scores, error / scale, issued[1:])
     take_size(lead.scale, error, SCALE_WINDOW)
-    learn_mixture(lead.mixture, said, change)
+    learn_mixture(lead.mixture, said, change, KEEP)
     learn_ridge(lead.direct, x, change, 1.0, KEEP, RIDGE, WIDTH)
     return error
+
+
+@compiled
+def _issue(lead: LeadState, issued: Floats) -> None:
+    """The scale of errors, and after it the half-width (level) of every interval in scales."""
+    issued[0] = lead.scale[VALUE]
+    for k in range(len(lead.scores.levels)):
+        issued[1 + k] = quantile_of(lead.scores, 1 - lead.scores.misses[k])
 
 
 class Lead(Flat):
@@ -107,8 +118,8 @@ class Lead(Flat):
         levels: coverages of its intervals.
 
     >>> lead = Lead(inputs=1, levels=(0.9,))
-    >>> lead.learn(np.ones(1), np.zeros(3), change=1.0)
-    >>> lead.predict(np.ones(1), np.zeros(3)) > 0
+    >>> lead.learn(np.ones(1), np.zeros(4), change=1.0)
+    >>> lead.predict(np.ones(1), np.zeros(4)) > 0
     True
     """
 
@@ -123,12 +134,14 @@ class Lead(Flat):
         self._state = _lead_in(self.memory, 0, inputs, len(levels))
 
     def predict(self, x: Floats, candidates: Floats) -> float:
-        """The change from the last value on, given those that others expect (3)."""
+        """The change from the last value on, given those that others expect (4)."""
         return float(_said(self._state, x, candidates))
 
     def learn(self, x: Floats, candidates: Floats, change: float) -> None:
         """The change that came, and what stood there when it was asked for."""
-        _learn_lead(self._state, x, candidates, float(change))
+        issued = np.empty(1 + len(self.conformal.levels))
+        _issue(self._state, issued)
+        _learn_lead(self._state, x, candidates, issued, float(change))
 
     def widths(self) -> list[float]:
         """Half-widths of the intervals; infinite while little is known."""
@@ -151,8 +164,8 @@ def iterated(core: Core, places: Sequence[Place]) -> Floats:
 
 
 def _iterated(core: Core, places: Sequence[Place]) -> Floats:
-    """The path (step, 2), and the usual value of every place beside it."""
-    path = np.full((len(places), 2), core.features.last)
+    """The path (step, 3), and the usual and the last value of every place beside it."""
+    path = np.full((len(places), 3), core.features.last)
     if core.ready:
         path[0, 0] = core.predict(places[0])
         where = np.array([place.numbers for place in places])
@@ -165,13 +178,15 @@ class Waiting(NamedTuple):
 
     Attributes:
         x: (row, input) features of the direct regressions.
-        candidates: (row, step, 3) what others said.
+        candidates: (row, step, 4) what others said.
         origin: (row, 2) the last value, and the usual change.
+        issued: (row, step, 1 + level) the scale of errors, and the half-widths in scales.
     """
 
     x: Floats
     candidates: Floats
     origin: Floats
+    issued: Floats
 
 
 @compiled
@@ -186,8 +201,16 @@ def _learn_leads(
         if usual > 0:
             change = within((value - last) / usual, FARTHEST)
             lead = _lead_in(leads[k], 0, inputs, levels)
-            error = _learn_lead(lead, waiting.x[row], waiting.candidates[row, k], change)
+            candidates, issued = waiting.candidates[row, k], waiting.issued[row, k]
+            error = _learn_lead(lead, waiting.x[row], candidates, issued, change)
             errors[k] += (error * usual - errors[k]) / SCALE_WINDOW
+
+
+@compiled
+def _issue_all(leads: Floats, inputs: int, levels: int, issued: Floats) -> None:
+    """For every lead (lead, number) what it issues now (lead, 1 + level)."""
+    for k in range(len(leads)):
+        _issue(_lead_in(leads[k], 0, inputs, levels), issued[k])
 
 
 class Horizons(Flat):
@@ -211,10 +234,12 @@ class Horizons(Flat):
 
     def __init__(self, steps: int, inputs: int, levels: Sequence[float]) -> None:
         lead = sum(_lead_sizes(inputs, len(levels)))
-        sizes = [steps * lead, steps * inputs, steps * steps * (CANDIDATES - 1), 2 * steps, steps]
+        square = steps * steps
+        waiting = [steps * inputs, square * (CANDIDATES - 1), 2 * steps, square * (1 + len(levels))]
+        sizes = [steps * lead, *waiting, steps]
         super().__init__(sum(sizes) + 1)
         self.steps, self._levels = steps, len(levels)
-        leads, x, candidates, origin, self.errors, self._count = np.split(
+        leads, x, candidates, origin, issued, self.errors, self._count = np.split(
             self.memory, np.cumsum(sizes)
         )
         self._leads: Floats = leads.reshape(steps, lead)
@@ -223,6 +248,7 @@ class Horizons(Flat):
             x.reshape(steps, inputs),
             candidates.reshape(steps, steps, CANDIDATES - 1),
             origin.reshape(steps, 2),
+            issued.reshape(steps, steps, 1 + len(levels)),
         )
         self._waiting.origin[:] = nan
 
@@ -232,11 +258,11 @@ class Horizons(Flat):
         return int(self._count[0])
 
     def ask(self, core: Core, places: Sequence[Place]) -> tuple[Floats, Floats, Floats]:
-        """Features, candidates (step, 3) and origin (2) of the coming steps; changes nothing."""
+        """Features, candidates (step, 4) and origin (2) of the coming steps; changes nothing."""
         last, usual = core.features.last, core.features.scale.value
         over = 1 / usual if usual > 0 else 0.0
         said = np.zeros((len(places), CANDIDATES - 1))
-        said[:, :2] = (_iterated(core, places) - last) * over
+        said[:, :3] = (_iterated(core, places) - last) * over
         x = core.features.at(places[0])[core.features.layout.small]
         return x, np.minimum(np.maximum(said, -FARTHEST), FARTHEST), np.array([last, usual])
 
@@ -256,4 +282,5 @@ class Horizons(Flat):
             )
         row, waiting = self.count % self.steps, self._waiting
         waiting.x[row], waiting.candidates[row], waiting.origin[row] = self.ask(core, ahead)
+        _issue_all(self._leads, waiting.x.shape[1], self._levels, waiting.issued[row])
         self._count[0] += 1

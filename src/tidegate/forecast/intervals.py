@@ -13,7 +13,16 @@ from tidegate.forecast.compiled import compiled, inner, product
 from tidegate.forecast.parts import Flat, Floats
 from tidegate.forecast.ridge import Ridge, RidgeState, learn_ridge, ridge_in, ridge_size
 
-__all__ = ["Conformal", "ErrorScale", "ScoreState", "learn_score", "scores_in", "scores_size"]
+__all__ = [
+    "Conformal",
+    "ErrorScale",
+    "ScoreState",
+    "learn_late_score",
+    "learn_score",
+    "quantile_of",
+    "scores_in",
+    "scores_size",
+]
 
 WINDOW = 500  #: scores that quantiles are taken of
 GAMMA = 0.01  #: step of the adaptive level
@@ -71,7 +80,7 @@ def _expected_size(state: SpreadState, doubts: Floats, around: Floats) -> float:
     root = 0.5 * (few + product(state.all.weights, x))
     sure = min(state.seen[0] / SURE, 1.0)
     least, largest = 1 + sure * (LEAST_ROOT - 1), 1 + sure * (LARGEST_ROOT - 1)
-    return usual * min(max(root, least), largest) ** 2
+    return usual * float(min(max(root, least), largest)) ** 2
 
 
 @compiled
@@ -185,7 +194,8 @@ def scores_in(memory: Floats, start: int, levels: int) -> ScoreState:
 
 
 @compiled
-def _quantile(state: ScoreState, share: float) -> float:
+def quantile_of(state: ScoreState, share: float) -> float:
+    """The score that so large a share of the last ones stays below; infinite at first."""
     held, ordered = min(int(state.seen[0]), WINDOW), state.ordered
     if held < FIRST_SCORES or share >= 1:
         return ordered[held - 1] * max(share, 1.0) if held else inf
@@ -194,14 +204,23 @@ def _quantile(state: ScoreState, share: float) -> float:
 
 @compiled
 def learn_score(state: ScoreState, score: float) -> None:
-    """The score that came."""
-    count, ordered = int(state.seen[0]), state.ordered
+    """The score that came, of a forecast made right before."""
+    widths = np.empty(len(state.levels))
+    for k in range(len(widths)):
+        widths[k] = quantile_of(state, 1 - state.misses[k])
+    learn_late_score(state, score, widths)
+
+
+@compiled
+def learn_late_score(state: ScoreState, score: float, widths: Floats) -> None:
+    """The score that came, of a forecast whose intervals were then so wide (level)."""
+    count = int(state.seen[0])
     if count >= FIRST_SCORES:
         for k in range(len(state.levels)):
-            miss = 1.0 if score > _quantile(state, 1 - state.misses[k]) else 0.0
+            miss = 1.0 if score > widths[k] else 0.0
             state.misses[k] += GAMMA * (1 - state.levels[k] - miss)
     place = count % WINDOW
-    _replace(ordered, state.ring[place], score)
+    _replace(state.ordered, state.ring[place], score)
     state.ring[place] = score
     state.seen[0] = count + 1
 
@@ -267,11 +286,11 @@ class Conformal(Flat):
 
     def widths(self) -> list[float]:
         """For every level; infinite while nothing is known, or where only that would do."""
-        return [_quantile(self._state, 1 - miss) for miss in self._state.misses.tolist()]
+        return [quantile_of(self._state, 1 - miss) for miss in self._state.misses.tolist()]
 
     def plain_width(self, level: float) -> float:
         """The quantile of the last scores as it stands, its level fixed; infinite at first."""
-        return float(_quantile(self._state, float(level)))
+        return float(quantile_of(self._state, float(level)))
 
     def rank(self, score: float) -> float | None:
         """The share of recent scores that were smaller; None while there are few."""

@@ -47,14 +47,17 @@ def mixed(state: MixtureState, forecasts: Floats) -> float:
 
 
 @compiled
-def learn_mixture(state: MixtureState, forecasts: Floats, y: float) -> None:
-    """The value that came, on a scale on which errors are about 1."""
+def learn_mixture(state: MixtureState, forecasts: Floats, y: float, keep: float = 1.0) -> None:
+    """The value that came, on a scale on which errors are about 1.
+
+    ``keep`` is what is left of a step's regret one step later.
+    """
     said, total = mixed(state, forecasts), 0.0
     side = np.sign(said - y)
     for k in range(len(forecasts)):
         better = side * (said - forecasts[k])
-        state.regret[k] += better
-        state.variation[k] += better * better
+        state.regret[k] = keep * state.regret[k] + better
+        state.variation[k] = keep * state.variation[k] + better * better
         total += max(state.regret[k], 0.0) / (1.0 + state.variation[k])
     if total > 0:
         for k in range(len(forecasts)):
