@@ -101,3 +101,24 @@ def test_pieces_cover_a_run_once_and_start_where_they_should(starts):
     assert covered == list(range(len(starts)))
     fresh = [begin for begin, _, fresh in found if fresh]
     assert fresh == [step for step, start in enumerate(starts) if start]
+
+
+@every_kind
+@every_case
+def test_a_frozen_network_adopts_averages_and_keeps_its_memories(case, kind):
+    xs, targets = case.data()
+    if case.averaging is None:
+        pytest.skip("keeps no average")
+    learner = KINDS[kind][0](case.online(), case.start())
+    frozen = KINDS[kind][1](case.online(), case.start())
+    frozen.run(xs[:20])
+    learner.run(xs, targets)
+    frozen.adopt_average(learner.mark())
+    went_on = frozen.run(xs[20:40])
+    # The same by hand: averaged weights, with memories after twenty steps of the start weights.
+    before = KINDS[kind][0](case.online(), case.start())
+    before.run(xs[:20], np.full_like(targets[:20], np.nan))
+    state = before.state
+    state.weights[...] = learner.state.average
+    expected = KINDS[kind][1](case.online(), state).run(xs[20:40])
+    np.testing.assert_allclose(went_on, expected, rtol=1e-6, atol=1e-6)

@@ -13,13 +13,13 @@ not first when the input has been repeated more often than ever before, and what
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from tidegate.kernels.plan import Array
-from tidegate.learn import SGD, Learner, Predictor
+from tidegate.learn import Learner, Predictor
 
 __all__ = ["FrozenMixture", "Mixture", "class_surprise", "pieces", "yes_no_surprise"]
 
@@ -150,23 +150,15 @@ class FrozenMixture:
 
 
 class _Voice:
-    """A learner's averaged weights at work on the stream, with memories of their own.
-
-    The twin is a learner that is never told a target, so it changes nothing but its memories.
-    """
+    """A learner's averaged weights at work on the stream, with memories of their own."""
 
     def __init__(self, member: Learner) -> None:
         self.member = member
-        self._twin = Learner(member.network, member.loss, SGD(), dtype=member.dtype)
-        self._unknown = np.full((0, self._twin._targets), np.nan)
+        self._average = member.averaged()
 
     def say(self, xs: Array) -> Array:
-        # What is kept of every weight ends with its average; packed, it need not be unpacked.
-        average = self.member.mark().weights[-1:]
-        self._twin.rewind(replace(self._twin.mark(), weights=average))
-        if len(self._unknown) < len(xs):
-            self._unknown = np.full((len(xs), self._unknown.shape[1]), np.nan)
-        return self._twin.run(xs, self._unknown[: len(xs)])
+        self._average.adopt_average(self.member)
+        return self._average.run(xs)
 
 
 def _mixed(shares: Array, said: Sequence[Array]) -> Array:

@@ -165,6 +165,10 @@ class FrozenEngine(ABC):
         """Go on with weights, memories and hidden values of a learner's ``mark``."""
 
     @abstractmethod
+    def adopt_average(self, mark: Mark) -> None:
+        """Go on with the averaged weights of a learner's ``mark``; memories stay as they are."""
+
+    @abstractmethod
     def forget(self) -> None:
         """Memories to their start values, hidden values to 0."""
 
@@ -264,6 +268,9 @@ class ReferenceFrozen(FrozenEngine):
         own = self._state
         own.weights[...], own.memory[...] = mark.weights[0], mark.memory
         own.hidden[...] = mark.hidden
+
+    def adopt_average(self, mark: Mark) -> None:
+        self._state.weights[...] = mark.weights[-1]
 
     def forget(self) -> None:
         self._state.hidden[...] = 0

@@ -184,14 +184,8 @@ class Learner:
         Raises:
             UsageError: the learner was made without ``averaging``.
         """
+        _require_average("Learner.averaged", self)
         state = self.state
-        if not state.average.size:
-            raise UsageError(
-                "Learner.averaged",
-                "a learner that averages",
-                "averaging=None",
-                "Make it with averaging=RunningAverage().",
-            )
         state.weights[...] = state.average
         return Predictor(self, state)
 
@@ -246,6 +240,26 @@ class Predictor:
         """Be a copy of ``learner`` as it is now; it must be the one this was made from."""
         self._engine.follow(learner.mark())
 
+    def adopt_average(self, learner: Learner) -> None:
+        """Speak by the averaged weights of ``learner`` as they are now; memories stay one's own.
+
+        Args:
+            learner: the one this was made from; it keeps an average.
+
+        Raises:
+            UsageError: it keeps none.
+
+        >>> from tidegate.learn import RunningAverage
+        >>> learner = Learner(Network(inputs=1, outputs=1), averaging=RunningAverage())
+        >>> voice = learner.averaged()
+        >>> _ = learner.run(np.ones((9, 1)), np.ones(9))
+        >>> voice.adopt_average(learner)
+        >>> voice.run(np.zeros((5, 1))).shape
+        (5, 1)
+        """
+        _require_average("Predictor.adopt_average", learner)
+        self._engine.adopt_average(learner.mark())
+
     def forget(self) -> None:
         """Memories to their start."""
         self._engine.forget()
@@ -254,6 +268,16 @@ class Predictor:
 def _is_row(values: ArrayLike, shape: tuple[int, ...]) -> TypeGuard[Array]:
     """Whether nothing is left to do: calls step by step spend most of their time on such."""
     return type(values) is np.ndarray and values.dtype is _DOUBLE and values.shape == shape
+
+
+def _require_average(owner: str, learner: Learner) -> None:
+    if learner._online.averaging is None:
+        raise UsageError(
+            owner,
+            "a learner that averages",
+            "averaging=None",
+            "Make it with averaging=RunningAverage().",
+        )
 
 
 def _one_each(starts: NDArray[np.bool_] | None, steps: int) -> NDArray[np.bool_] | None:

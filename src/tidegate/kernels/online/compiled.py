@@ -186,6 +186,10 @@ class CompiledFrozen(FrozenEngine):
         self._machine.rewind(mark)
         self._project(self._machine.frame.address)
 
+    def adopt_average(self, mark: Mark) -> None:
+        self._machine.weights[...] = mark.weights[-1:]
+        self._project(self._machine.frame.address)
+
     def forget(self) -> None:
         self._machine.forget()
         self._project(self._machine.frame.address)
