@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from math import nan
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tidegate import UsageError
+from tidegate import CheckpointError, UsageError
 from tidegate._core.records import Record
-from tidegate.forecast import Ago, BareNetwork, Clock, Persistence, Prequential, Scores
+from tidegate.forecast import (
+    Ago,
+    BareNetwork,
+    CategoryForecaster,
+    Clock,
+    Forecaster,
+    Persistence,
+    Prequential,
+    Scores,
+)
 from tidegate.forecast.bare import Season
 from tidegate.forecast.parts import Arrays, Part
 from tidegate.forecast.past import Past
@@ -160,3 +170,9 @@ def test_every_part_of_the_network_is_kept() -> None:
     after = stream.model().state()
     still = [name for name in before if np.array_equal(before[name], after[name])]
     assert set(still) <= {"learner.average", "watch.units", "learner.counted"}
+
+
+def test_a_file_of_something_else_is_refused_by_name(tmp_path: Path) -> None:
+    CategoryForecaster(units=2).save(tmp_path / "categories")
+    with pytest.raises(CheckpointError, match="forecaster.*categories"):
+        Forecaster.load(tmp_path / "categories")

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate._core.errors import CheckpointError, UsageError
+from tidegate._core.errors import UsageError
 from tidegate.cells import LSTM
 from tidegate.forecast.counting import ORDERS, Counts
 from tidegate.forecast.parts import Arrays, Floats, Part
 from tidegate.forecast.sharing import BayesMixture
 from tidegate.learn import Adam, Harmonic, Learner, Network, Softmax
-from tidegate.learn.checkpoint import Checkpoint, load, save
+from tidegate.learn.checkpoint import Checkpoint, load, save, settings_in
 
 __all__ = ["CategoryForecaster", "CategoryPrediction"]
 
@@ -150,11 +150,7 @@ class CategoryForecaster(Part):
             CheckpointError: there is no such file, it is damaged, or of something else.
         """
         found = load(Path(path))
-        if "categories" not in found.header:
-            got = f"one with {', '.join(map(repr, found.header)) or 'nothing'}"
-            help = "Load it with the class that saved it."
-            raise CheckpointError(str(path), "a forecaster of categories", got, help)
-        forecaster = cls(**found.header["categories"])
+        forecaster = cls(**settings_in(found, Path(path), "categories"))
         forecaster.restore(found.arrays)
         return forecaster
 

@@ -22,7 +22,7 @@ from tidegate.forecast.parts import Arrays, Floats, Part
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.forecast.timeline import Timeline
 from tidegate.learn import Learner
-from tidegate.learn.checkpoint import Checkpoint, load, save
+from tidegate.learn.checkpoint import Checkpoint, load, save, settings_in
 
 __all__ = ["Forecaster"]
 
@@ -207,10 +207,10 @@ class Forecaster(Part):
         """The forecaster of a file, as it was saved, to the bit.
 
         Raises:
-            CheckpointError: there is no such file, or it is damaged.
+            CheckpointError: there is no such file, it is damaged, or of something else.
         """
         found = load(Path(path))
-        forecaster = cls(**found.header["forecaster"])
+        forecaster = cls(**settings_in(found, Path(path), "forecaster"))
         forecaster.restore(found.arrays)
         return forecaster
 

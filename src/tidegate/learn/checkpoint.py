@@ -23,7 +23,7 @@ from tidegate._core.errors import CheckpointError
 from tidegate._core.whole_file import replace_file
 from tidegate.kernels.plan import Array
 
-__all__ = ["FORMAT", "Checkpoint", "load", "save", "same_or_refuse"]
+__all__ = ["FORMAT", "Checkpoint", "load", "save", "same_or_refuse", "settings_in"]
 
 FORMAT = 1  #: raised when a reader of the old files would misread the new ones
 _LENGTH_BYTES = 8  # a safetensors file begins with the length of its JSON header
@@ -86,6 +86,26 @@ def load(path: Path) -> Checkpoint:
     if not sound:
         raise _damaged(path, "content that does not match its digest")
     return checkpoint
+
+
+def settings_in(found: Checkpoint, path: Path, kind: str) -> Mapping[str, Any]:
+    """What the header of a loaded checkpoint says under the name of its kind.
+
+    Raises:
+        CheckpointError: it is of another kind.
+
+    >>> settings_in(Checkpoint({}, {"forecaster": {"units": 8}}), Path("a"), "forecaster")
+    {'units': 8}
+    """
+    if kind not in found.header:
+        raise CheckpointError(
+            str(path),
+            f"a checkpoint with {kind!r}",
+            f"one with {', '.join(map(repr, found.header)) or 'nothing'}",
+            "Load it with the class that saved it.",
+        )
+    settings: Mapping[str, Any] = found.header[kind]
+    return settings
 
 
 def _parsed(content: bytes) -> tuple[Checkpoint, bool]:
