@@ -92,7 +92,7 @@ def _row(stream: str, name: str, scores: list[Score], persistence: float | None)
 def _show(row: dict[str, Any]) -> None:
     print(
         f"{row['stream']:10} {row['method']:16} mae {row['mae']:<9.5g} "
-        f"skill {row['skill_persistence']:6.3f}  coverage {row['coverage']:.4f} "
+        f"skill {row['skill_persistence']:6.4g}  coverage {row['coverage']:.4f} "
         f"worst {row['worst_window']:.3f}  score {row['interval_score'] / row['plain_score']:.3f} "
         f"of plain  {row['us_per_step']:.0f} us",
         flush=True,
