@@ -49,17 +49,17 @@ PUBLISHED = {
 }
 EASIER = (
     "Forget gates, fixed rate: more nets solve it here than were published for the same learner. "
-    "Testing after every training stream until the first perfect test selects lucky nets: about "
-    "half of them fail a second one (retest)."
+    "Testing after every training stream until the first perfect test selects lucky nets: a third "
+    "of them fail a second one (retest)."
 )
 NO_HELP = (
-    "Alpha decay comes near its published share, but it is no help: with a fixed rate nearly as "
+    "Alpha decay comes near its published share, but it is no help: with a fixed rate as "
     "many nets solve it, in a twentieth of the symbols, and more of them pass the retest. The "
     "details of the schedule are not published."
 )
 DECAYED = (
     "A state decay of 0.9 solves it here now and then, after many more symbols than forget gates "
-    "need, and most such nets fail the retest; published is 0 %, for the best of several decays."
+    "need, and such nets fail the retest; published is 0 %, for the best of several decays."
 )
 NO_SHORTCUTS = (
     "Without shortcuts (375 weights, as the report counts) far fewer nets solve it, forget gates "
