@@ -5,6 +5,7 @@ the least of many short blocks of processor time, so that other work on the mach
 
     python benchmarks/forecaster_step.py                    # microseconds and bytes
     python benchmarks/forecaster_step.py --endless 10000000 # growth of memory over so many steps
+    python benchmarks/forecaster_step.py --keys 10000       # memory of so many streams
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from random import Random
 from time import process_time
 from typing import Any
 
-from tidegate import Forecaster
+from tidegate import Forecaster, KeyedForecasters
 
 HOUR = 3600.0
 TAUGHT, BLOCKS, BLOCK = 1_500, 40, 50
+ROWS_OF_KEYS = 24
 SHAPES = {
     "default": {},
     "no gated experts": {"units": 0},
@@ -37,9 +39,13 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--endless", type=int, metavar="STEPS", help="instead, memory over so many")
+    parser.add_argument("--keys", type=int, metavar="COUNT", help="instead, memory of so many keys")
     parser.add_argument("--json", metavar="FILE", help="where rows go")
     options = parser.parse_args()
-    rows = _endless(options.endless) if options.endless else _steps() + _parts() + _bytes()
+    if options.keys:
+        rows = _keys(options.keys)
+    else:
+        rows = _endless(options.endless) if options.endless else _steps() + _parts() + _bytes()
     for row in rows:
         print("  ".join(f"{value:<34}" if isinstance(value, str) else f"{value:,.1f} {unit}"
                         for unit, value in row.items()), flush=True)  # fmt: skip
@@ -135,6 +141,19 @@ def _endless(steps: int) -> list[dict[str, Any]]:
         forecaster.learn(value, time=time)
     each = (process_time() - start) / steps * 1e6
     return [{"steps": steps, "us a step": each, "kB grown": _resident() - early}]
+
+
+def _keys(count: int) -> list[dict[str, Any]]:
+    """Streams without networks, each with a day of rows, interleaved."""
+    keyed, stream = KeyedForecasters(lambda: Forecaster(units=0)), Stream()
+    early, start = _resident(), process_time()
+    for _ in range(ROWS_OF_KEYS):
+        value, time = stream.next()
+        for key in range(count):
+            keyed.predict(str(key), time)
+            keyed.learn(str(key), value + key, time=time)
+    each = (process_time() - start) / (count * ROWS_OF_KEYS) * 1e6
+    return [{"keys": count, "us a row": each, "kB a key": (_resident() - early) / count}]
 
 
 def _resident() -> int:
