@@ -13,17 +13,7 @@ from numpy.typing import NDArray
 from tidegate._core.errors import UsageError
 from tidegate.forecast.parts import Arrays
 
-__all__ = ["ByKey", "Kept", "inner"]
-
-
-def inner(state: Mapping[str, NDArray[np.generic]], name: str) -> Arrays:
-    """The arrays of the part ``name``, by its own names for them.
-
-    >>> inner({"clock.step": np.array(1.0), "steps": np.array(3)}, "clock")
-    {'step': array(1.)}
-    """
-    start = f"{name}."
-    return {key.removeprefix(start): state[key] for key in state if key.startswith(start)}
+__all__ = ["ByKey", "Kept"]
 
 
 class Kept(Protocol):

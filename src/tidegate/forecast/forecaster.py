@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidegate._core.errors import UsageError
-from tidegate.forecast.by_key import inner
 from tidegate.forecast.core import Core
 from tidegate.forecast.follower import Follower, Task
 from tidegate.forecast.grid import Grid
 from tidegate.forecast.instants import Time, seconds_of, zone_of
 from tidegate.forecast.opening import Opening
-from tidegate.forecast.parts import Arrays, Floats, Part
+from tidegate.forecast.parts import Arrays, Floats, Part, inner
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.forecast.timeline import Timeline
 from tidegate.learn import Learner

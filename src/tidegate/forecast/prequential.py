@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from tidegate._core.errors import DataError
 from tidegate._core.records import Record
 from tidegate.forecast.alarm_log import AlarmLog, Raised
-from tidegate.forecast.by_key import ByKey, inner
+from tidegate.forecast.by_key import ByKey
 from tidegate.forecast.coverage import Coverage
 from tidegate.forecast.leads import LeadScores
 from tidegate.forecast.models import Model
-from tidegate.forecast.parts import Arrays
+from tidegate.forecast.parts import Arrays, inner
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.forecast.recording import record_of
 from tidegate.forecast.scores import Scores

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidegate._core.errors import UsageError
-from tidegate.forecast.by_key import inner
 from tidegate.forecast.forecaster import Forecaster
 from tidegate.forecast.instants import Time
 from tidegate.forecast.keyed import KeyedForecasters
-from tidegate.forecast.parts import Arrays, Floats
+from tidegate.forecast.parts import Arrays, Floats, inner
 from tidegate.forecast.prediction import Outcome, Prediction
 
 __all__ = ["SharedForecasters"]

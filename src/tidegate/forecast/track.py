@@ -8,11 +8,11 @@ from datetime import tzinfo
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.forecast.by_key import Kept, inner
+from tidegate.forecast.by_key import Kept
 from tidegate.forecast.clock import Clock
 from tidegate.forecast.leads import Paths
 from tidegate.forecast.models import Model
-from tidegate.forecast.parts import Arrays
+from tidegate.forecast.parts import Arrays, inner
 from tidegate.forecast.simple import Ago, Persistence, Simple
 
 __all__ = ["Track"]
