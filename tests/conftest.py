@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tidegate._core import trace_files
+from tidegate._core.trace import Trace
+
 ROOT = Path(__file__).parents[1]
 LONG = 300
 
@@ -24,6 +27,20 @@ def data_folder() -> Path:
     if "TIDEGATE_DATA" not in os.environ:
         pytest.skip("needs files no package ships: set TIDEGATE_DATA to their folder")
     return Path(os.environ["TIDEGATE_DATA"])
+
+
+@pytest.fixture
+def opened_pieces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """First steps of the pieces of a trace that are opened, in order."""
+    starts: list[int] = []
+    read = trace_files._read
+
+    def counting(path: Path) -> Trace:
+        starts.append(int(path.stem))
+        return read(path)
+
+    monkeypatch.setattr(trace_files, "_read", counting)
+    return starts
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate._core import trace_files
 from tidegate._core.errors import DataError, UsageError
 from tidegate._core.trace import Meta, Trace
 from tidegate._core.trace_files import TraceWriter, cut, newest_first, pieces, read_trace
@@ -55,20 +54,6 @@ def test_what_was_written_comes_back_to_the_bit(tmp_path: Path) -> None:
     assert [piece.steps for piece in pieces(tmp_path / "trace")] == [32, 32, 32, 4]
 
 
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """First steps of the pieces that are opened, in order."""
-    starts: list[int] = []
-    read = trace_files._read
-
-    def counting(path: Path) -> Trace:
-        starts.append(int(path.stem))
-        return read(path)
-
-    monkeypatch.setattr(trace_files, "_read", counting)
-    return starts
-
-
 @pytest.mark.parametrize(
     ("first", "stop", "wanted"),
     [
@@ -77,16 +62,16 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     ],
 )  # fmt: skip
 def test_only_pieces_in_the_range_are_opened(
-    tmp_path: Path, opened: list[int], first: int, stop: int | None, wanted: list[int]
+    tmp_path: Path, opened_pieces: list[int], first: int, stop: int | None, wanted: list[int]
 ) -> None:
     trace = recording(100)
     with TraceWriter(tmp_path, piece=32) as writer:
         writer.write(trace)
     same(read_trace(tmp_path, first, stop), trace.part(first, 100 if stop is None else stop))
-    assert opened == wanted
+    assert opened_pieces == wanted
 
 
-def test_a_range_over_a_gap_or_past_the_end(tmp_path: Path, opened: list[int]) -> None:
+def test_a_range_over_a_gap_or_past_the_end(tmp_path: Path, opened_pieces: list[int]) -> None:
     with TraceWriter(tmp_path, piece=10) as writer:
         writer.write(recording(10))
         writer.write(recording(10, start=20))
@@ -98,13 +83,13 @@ def test_a_range_over_a_gap_or_past_the_end(tmp_path: Path, opened: list[int]) -
 
 
 def test_the_newest_pieces_come_first_and_no_more_than_asked_for(
-    tmp_path: Path, opened: list[int]
+    tmp_path: Path, opened_pieces: list[int]
 ) -> None:
     with TraceWriter(tmp_path, piece=10) as writer:
         writer.write(recording(95))
     newest = newest_first(tmp_path)
     assert [next(newest).steps, next(newest).steps] == [5, 10]
-    assert opened == [90, 80]
+    assert opened_pieces == [90, 80]
 
 
 def test_one_row_a_step_and_lists_of_fixed_size(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tidegate import UsageError
-from tidegate._core import trace_files
 from tidegate._core.trace import Meta, Trace
 from tidegate._core.trace_files import TraceWriter
 from tidegate.report import last_steps
@@ -19,32 +18,18 @@ def recording(start: int, steps: int) -> Trace:
     return Trace({"c": -numbers}, meta=Meta(start=start))
 
 
-@pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """First steps of the pieces that are opened, in order."""
-    starts: list[int] = []
-    read = trace_files._read
-
-    def counting(path: Path) -> Trace:
-        starts.append(int(path.stem))
-        return read(path)
-
-    monkeypatch.setattr(trace_files, "_read", counting)
-    return starts
-
-
 @pytest.mark.parametrize(
     ("steps", "wanted"), [(1, [90]), (5, [90]), (6, [90, 80]), (15, [90, 80]), (16, [90, 80, 70])]
 )
 def test_pieces_are_opened_from_the_end_until_there_are_enough(
-    tmp_path: Path, opened: list[int], steps: int, wanted: list[int]
+    tmp_path: Path, opened_pieces: list[int], steps: int, wanted: list[int]
 ) -> None:
     with TraceWriter(tmp_path, piece=10) as writer:
         writer.write(recording(0, 95))
     found = last_steps(tmp_path, steps)
     assert (found.meta.start, found.steps) == (95 - steps, steps)
     assert found.log_retention["c"].ravel().tolist() == [-float(n) for n in range(95 - steps, 95)]
-    assert opened == wanted
+    assert opened_pieces == wanted
 
 
 def test_what_came_before_a_gap_is_left_out(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tidegate.forecast.follower import Follower, Task
 from tidegate.forecast.grid import Grid
 from tidegate.forecast.instants import Time, seconds_of, zone_of
 from tidegate.forecast.opening import Opening
-from tidegate.forecast.parts import Arrays, Floats, Part, inner
+from tidegate.forecast.parts import Arrays, Floats, Part, state_of
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.forecast.timeline import Timeline
 from tidegate.learn import Learner
@@ -217,7 +217,7 @@ class Forecaster(Part):
         return super().state() | {"periods": np.array(self.periods, np.int64)}
 
     def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
-        grid = self.timeline.grid_of(inner(state, "timeline"))
+        grid = self.timeline.grid_of(state_of(state, "timeline"))
         periods = [int(p) for p in state["periods"]]
         self.follower = Follower(self._task, self.timeline, grid, periods)
         super().restore(state)

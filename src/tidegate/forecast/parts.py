@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tidegate._core.errors import UsageError
 
-__all__ = ["Arrays", "Floats", "Part", "inner"]
+__all__ = ["Arrays", "Floats", "Part", "state_of"]
 
 Floats = NDArray[np.float64]
 Arrays = dict[str, NDArray[np.generic]]
@@ -51,10 +51,10 @@ class Part:
             setattr(self, name, _given(name, getattr(self, name), state))
 
 
-def inner(state: Mapping[str, NDArray[np.generic]], name: str) -> Arrays:
+def state_of(state: Mapping[str, NDArray[np.generic]], name: str) -> Arrays:
     """The arrays of the part ``name``, by its own names for them.
 
-    >>> inner({"clock.step": np.array(1.0), "steps": np.array(3)}, "clock")
+    >>> state_of({"clock.step": np.array(1.0), "steps": np.array(3)}, "clock")
     {'step': array(1.)}
     """
     start = f"{name}."

@@ -17,7 +17,7 @@ from tidegate.forecast.by_key import ByKey
 from tidegate.forecast.coverage import Coverage
 from tidegate.forecast.leads import LeadScores
 from tidegate.forecast.models import Model
-from tidegate.forecast.parts import Arrays, inner
+from tidegate.forecast.parts import Arrays, state_of
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.forecast.recording import record_of
 from tidegate.forecast.scores import Scores
@@ -122,9 +122,9 @@ class Prequential:
             UsageError: it is that of another run.
         """
         self.steps = int(state["steps"])
-        self.flagged = {flag: int(count) for flag, count in inner(state, "flagged").items()}
+        self.flagged = {flag: int(count) for flag, count in state_of(state, "flagged").items()}
         for name, part in self._parts().items():
-            part.restore(inner(state, name))
+            part.restore(state_of(state, name))
 
     def summary(self) -> dict[str, Any]:
         """Errors of all methods on the same steps, skill, counts; what ``summary.json`` holds.

@@ -11,7 +11,7 @@ from tidegate._core.errors import UsageError
 from tidegate.forecast.forecaster import Forecaster
 from tidegate.forecast.instants import Time
 from tidegate.forecast.keyed import KeyedForecasters
-from tidegate.forecast.parts import Arrays, Floats, inner
+from tidegate.forecast.parts import Arrays, Floats, state_of
 from tidegate.forecast.prediction import Outcome, Prediction
 
 __all__ = ["SharedForecasters"]
@@ -87,10 +87,10 @@ class SharedForecasters(KeyedForecasters):
         return common | {f"streams.{name}": array for name, array in super()._state().items()}
 
     def _restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
-        super()._restore(inner(state, "streams"))
+        super()._restore(state_of(state, "streams"))
         self._common = {
             _periods_of(name): np.array(weights, np.float64)
-            for name, weights in inner(state, "common").items()
+            for name, weights in state_of(state, "common").items()
         }
 
 

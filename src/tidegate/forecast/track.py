@@ -12,7 +12,7 @@ from tidegate.forecast.by_key import Kept
 from tidegate.forecast.clock import Clock
 from tidegate.forecast.leads import Paths
 from tidegate.forecast.models import Model
-from tidegate.forecast.parts import Arrays, inner
+from tidegate.forecast.parts import Arrays, state_of
 from tidegate.forecast.simple import Ago, Persistence, Simple
 
 __all__ = ["Track"]
@@ -111,13 +111,13 @@ class Track:
 
     def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
         self.steps = int(state["steps"])
-        self.clock.restore(inner(state, "clock"))
+        self.clock.restore(state_of(state, "clock"))
         if self.clock.step is not None:
             self._know()
         for name, simple in self.simple.items():
-            simple.restore(inner(state, f"simple.{name}"))
-        self.paths.restore(inner(state, "paths"))
-        self.model.restore(inner(state, "model"))
+            simple.restore(state_of(state, f"simple.{name}"))
+        self.paths.restore(state_of(state, "paths"))
+        self.model.restore(state_of(state, "model"))
 
     def _know(self) -> None:
         periods = self.clock.periods()
