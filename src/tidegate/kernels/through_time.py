@@ -17,7 +17,7 @@ from tidegate.cells.functions import Value
 from tidegate.kernels.plan import ZONES, Array, LayerPlan, Loss, Plan
 from tidegate.kernels.reference import Forward, Moment, forward
 
-__all__ = ["full_gradient"]
+__all__ = ["full_gradient", "through"]
 
 
 def full_gradient(
@@ -102,12 +102,12 @@ def _layer_back(
         eq.evaluate(slopes, moment.known)
         for slopes in (eq.show, eq.recall, eq.direct, eq.keep, eq.write)
     )
-    on_memory = {m: later[m] + _through(show, dh, m) for m in eq.memory}
+    on_memory = {m: later[m] + through(show, dh, m) for m in eq.memory}
     to_past = {
-        m: _through(keep, on_memory, m) + _through(recall, dh, m) for m in eq.memory
+        m: through(keep, on_memory, m) + through(recall, dh, m) for m in eq.memory
     }  # fmt: skip
     on_source = {
-        s: _through(write, on_memory, s) + _through(direct, dh, s)
+        s: through(write, on_memory, s) + through(direct, dh, s)
         for s in (*eq.slots, *eq.parameters)
     }
     to_hidden = np.zeros_like(error)
@@ -152,8 +152,17 @@ def _gate_back(
     return np.ravel(gated.reshape(-1, layer.units) * value)
 
 
-def _through(slopes: Mapping[Any, Value], of: Mapping[str, Array], name: str) -> Value:
-    """Sum over y of d loss / d y times d y / d name."""
+def through(slopes: Mapping[Any, Value], of: Mapping[str, Array], name: str) -> Value:
+    """Sum over y of d loss / d y times d y / d name: the chain rule through one step.
+
+    Args:
+        slopes: d y / d x by (y, x).
+        of: d loss / d y by y.
+        name: of x.
+
+    >>> through({("h", "c"): 0.5, ("k", "c"): 2.0}, {"h": 10.0, "k": 1.0}, "c")
+    7.0
+    """
     total: Value = 0.0
     for (y, x), slope in slopes.items():
         if x == name:

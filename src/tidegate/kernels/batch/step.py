@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +12,8 @@ from numpy.typing import NDArray
 from tidegate.calculus import Equations, derive
 from tidegate.calculus.graph import partial
 from tidegate.cells.base import Cell
-from tidegate.cells.functions import Value
 from tidegate.kernels.batch.plan import Array, Weights, kept, slots_of_retention, start
+from tidegate.kernels.through_time import through
 
 __all__ = ["VARIANCE_FLOOR", "Layer", "Moment"]
 
@@ -163,13 +162,12 @@ class Layer:
         d_later = dict(zip(self.kept, _parts(later, self.units), strict=True))
         zero = np.zeros((len(error), self.units), error.dtype)
         # Where a memory is the hidden value itself, show holds its slope, and error all its error.
-        on_memory = {m: zero + d_later.get(m, 0) + _through(show, d_hidden, m) for m in eq.memory}
+        on_memory = {m: zero + d_later.get(m, 0) + through(show, d_hidden, m) for m in eq.memory}
         on_past = {
-            m: zero + _through(keep, on_memory, m) + _through(recall, d_hidden, m)
-            for m in eq.memory
+            m: zero + through(keep, on_memory, m) + through(recall, d_hidden, m) for m in eq.memory
         }
         on_source = {
-            s: zero + _through(write, on_memory, s) + _through(direct, d_hidden, s)
+            s: zero + through(write, on_memory, s) + through(direct, d_hidden, s)
             for s in (*eq.slots, *eq.parameters)
         }
         return on_past, on_source
@@ -213,12 +211,3 @@ def _through_norm(moment: Moment, slot: str, on_source: Named) -> Array:
     z = moment.known[f"z.{slot}"]
     rest = error - error.mean(axis=1, keepdims=True)
     return np.asarray(moment.spread[slot] * (rest - z * np.mean(error * z, axis=1, keepdims=True)))
-
-
-def _through(slopes: Mapping[Any, Value], of: Mapping[str, Array], name: str) -> Value:
-    """Sum over y of d loss / d y times d y / d name."""
-    total: Value = 0.0
-    for (y, x), slope in slopes.items():
-        if x == name:
-            total = total + of[y] * slope
-    return total
