@@ -30,8 +30,8 @@ from tidegate._core.errors import MissingExtraError
 from tidegate.cells import LSTM, LSTM1997, Cell, Step, input
 from tidegate.cells.functions import sigmoid, tanh
 from tidegate.datasets import load
-from tidegate.forecast.ridge import Ridge
-from tidegate.forecast.scale import RunningScale
+from tidegate.forecast.model.ridge import Ridge
+from tidegate.forecast.model.scale import RunningScale
 from tidegate.learn import Adam, Harmonic, Huber, Learner, Network
 
 Floats = NDArray[np.float64]

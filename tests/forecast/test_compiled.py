@@ -52,7 +52,7 @@ def test_the_reference_says_the_same(machine_code: list[list[float]]) -> None:
 
 def test_where_nothing_can_be_written_it_is_compiled_every_time(tmp_path: Path) -> None:
     script = (
-        "from tidegate.forecast.scale import RunningScale\n"
+        "from tidegate.forecast.model.scale import RunningScale\n"
         "scale = RunningScale(9)\n"
         "scale.update(2.0)\n"
         "print(scale.value)"

@@ -47,7 +47,12 @@ def test_a_week_that_goes_as_the_one_before_is_said_to_far_ahead() -> None:
 
 
 def test_a_late_score_is_held_against_the_width_it_was_issued_with() -> None:
-    from tidegate.forecast.intervals import FIRST_SCORES, Conformal, learn_late_score, scores_in
+    from tidegate.forecast.judging.intervals import (
+        FIRST_SCORES,
+        Conformal,
+        learn_late_score,
+        scores_in,
+    )
 
     conformal = Conformal((0.9,))
     for score in np.linspace(0.1, 2.0, FIRST_SCORES):

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from tidegate import UsageError
-from tidegate.forecast.alarms import ShiftDetector
-from tidegate.forecast.calendar import CalendarMemory
-from tidegate.forecast.carry import SlotCarry
-from tidegate.forecast.core import Core
-from tidegate.forecast.features import Features, Place
-from tidegate.forecast.gated import GatedExperts, Recipe
-from tidegate.forecast.intervals import Conformal, ErrorScale
-from tidegate.forecast.mixing import Mixture
+from tidegate.forecast.judging.alarms import ShiftDetector
+from tidegate.forecast.judging.intervals import Conformal, ErrorScale
+from tidegate.forecast.model.calendar import CalendarMemory
+from tidegate.forecast.model.carry import SlotCarry
+from tidegate.forecast.model.core import Core
+from tidegate.forecast.model.features import Features, Place
+from tidegate.forecast.model.gated import GatedExperts, Recipe
+from tidegate.forecast.model.mixing import Mixture
+from tidegate.forecast.model.ridge import Ridge
+from tidegate.forecast.model.scale import RunningScale
+from tidegate.forecast.model.slots import SlotMemory
+from tidegate.forecast.model.stacking import Stack
 from tidegate.forecast.parts import Part
-from tidegate.forecast.periods import PeriodFinder
-from tidegate.forecast.ridge import Ridge
-from tidegate.forecast.scale import RunningScale
-from tidegate.forecast.slots import SlotMemory
-from tidegate.forecast.stacking import Stack
+from tidegate.forecast.timing.periods import PeriodFinder
 
 Feed = Callable[[Any, int, float], object]
 

@@ -209,6 +209,17 @@ def test_sources_follow_the_text(tmp_path, monkeypatch):
     assert jit.sources("writer_a", "writer_b") != both
 
 
+def test_sources_of_a_package_are_all_below_it(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    deep = tmp_path / "writer_c" / "deep"
+    deep.mkdir(parents=True)
+    for folder in (tmp_path / "writer_c", deep):
+        (folder / "__init__.py").write_text("")
+    before = jit.sources("writer_c")
+    (deep / "part.py").write_text("name = 'changed'\n")
+    assert jit.sources("writer_c") != before
+
+
 def test_calls_let_other_threads_run():
     module = ir.Module("test")
     code = Emitter(module, "wait", {"x": Reals}, SINGLE)

@@ -22,7 +22,7 @@ def test_floors_of_the_page_are_the_contract() -> None:
     (layers,) = (
         contract["layers"]
         for contract in settings["tool"]["importlinter"]["contracts"]
-        if contract["type"] == "layers"
+        if contract.get("containers") == ["tidegate"]
     )
     contract = {floor: set(re.findall(r"\w+", line)) for floor, line in enumerate(reversed(layers))}
     page: dict[int, set[str]] = {}

@@ -10,8 +10,8 @@ import numpy as np
 from tidegate.bench.lagged import Floats, Lagged
 from tidegate.bench.method import Method
 from tidegate.bench.optional import imported
-from tidegate.forecast.features import Features, Place
-from tidegate.forecast.grid import Grid
+from tidegate.forecast.model.features import Features, Place
+from tidegate.forecast.timing.grid import Grid
 
 __all__ = ["Boosting", "BoostingOurFeatures", "Refitted"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidegate.bench.method import Method
-from tidegate.forecast.intervals import WINDOW, Conformal
+from tidegate.forecast.judging.intervals import WINDOW, Conformal
 
 __all__ = ["Score", "compare"]
 

@@ -12,7 +12,7 @@ from tidegate._core.errors import DataError, UsageError
 from tidegate.bench import Series
 from tidegate.cli._options import Options
 from tidegate.cli._source import open_source
-from tidegate.forecast.grid import usual_step
+from tidegate.forecast.timing.grid import usual_step
 from tidegate.streams import BadRows, Row, SkipBadRows, StopAtBadRow, bad_cell, parse_time
 
 LEAST = 20  #: rows that must be scored

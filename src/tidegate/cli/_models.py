@@ -11,7 +11,7 @@ from tidegate.cli._options import CELL, UNITS, Options
 from tidegate.cli._room import require_room
 from tidegate.cli._source import Source
 from tidegate.forecast import BareNetwork, Forecaster, ForecasterModel, Model, Prequential
-from tidegate.forecast.instants import zone_of
+from tidegate.forecast.timing.instants import zone_of
 from tidegate.forecast.tracing import ExpertsTracer, NetworkTracer, Tracer
 from tidegate.streams import BadRows
 

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from tidegate.cli._options import Options
 from tidegate.forecast import OURS, Prequential
-from tidegate.forecast.alarm_log import Raised
+from tidegate.forecast.scoring.alarm_log import Raised
 from tidegate.streams import BadRows
 
 NAMED = 3  #: skipped rows and alarms named on the screen; summary.json names more

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from tidegate.forecast.alarms import Shift, ShiftDetector
 from tidegate.forecast.bare import BareNetwork
 from tidegate.forecast.categories import CategoryForecaster, CategoryPrediction
-from tidegate.forecast.clock import Clock
 from tidegate.forecast.forecaster import Forecaster
-from tidegate.forecast.intervals import Conformal
+from tidegate.forecast.judging.alarms import Shift, ShiftDetector
+from tidegate.forecast.judging.intervals import Conformal
 from tidegate.forecast.keyed import KeyedForecasters
 from tidegate.forecast.models import ForecasterModel, Model
-from tidegate.forecast.periods import PeriodFinder
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.forecast.prequential import OURS, Prequential
-from tidegate.forecast.scores import Scores
+from tidegate.forecast.scoring.scores import Scores
 from tidegate.forecast.shared import SharedForecasters
 from tidegate.forecast.simple import Ago, Persistence, Simple
+from tidegate.forecast.timing.clock import Clock
+from tidegate.forecast.timing.periods import PeriodFinder
 
 __all__ = [
     "OURS",

@@ -3,8 +3,8 @@
 What a forecaster does at every step is written in small functions on float64 arrays, and whole
 phases of a step are one call into the code that Numba makes of them. The code is kept beside the
 source, or in the user's cache folder where that cannot be written; a change in any source of this
-folder makes it anew. ``TIDEGATE_REFERENCE=1`` or ``NUMBA_DISABLE_JIT=1`` runs the same source as
-Python, which is the reference that the code is tested against.
+folder, or of one in it, makes it anew. ``TIDEGATE_REFERENCE=1`` or ``NUMBA_DISABLE_JIT=1`` runs the
+same source as Python, which is the reference that the code is tested against.
 """
 
 from __future__ import annotations

@@ -8,15 +8,15 @@ from math import inf, isfinite, nan
 
 import numpy as np
 
-from tidegate.forecast.alarms import ShiftDetector
-from tidegate.forecast.core import Asked, Core
-from tidegate.forecast.features import Place
-from tidegate.forecast.grid import Grid
 from tidegate.forecast.horizon import Horizons, iterated
-from tidegate.forecast.judge import Judge
+from tidegate.forecast.judging.alarms import ShiftDetector
+from tidegate.forecast.judging.judge import Judge
+from tidegate.forecast.model.core import Asked, Core
+from tidegate.forecast.model.features import Place
 from tidegate.forecast.parts import Floats, Part
 from tidegate.forecast.prediction import Outcome, Prediction
-from tidegate.forecast.timeline import Timeline
+from tidegate.forecast.timing.grid import Grid
+from tidegate.forecast.timing.timeline import Timeline
 
 __all__ = ["Follower", "Task"]
 

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidegate._core.errors import UsageError
-from tidegate.forecast.core import Core
 from tidegate.forecast.follower import Follower, Task
-from tidegate.forecast.grid import Grid
-from tidegate.forecast.instants import Time, seconds_of, zone_of
-from tidegate.forecast.opening import Opening
+from tidegate.forecast.model.core import Core
 from tidegate.forecast.parts import Arrays, Floats, Part, state_of
 from tidegate.forecast.prediction import Outcome, Prediction
-from tidegate.forecast.timeline import Timeline
+from tidegate.forecast.timing.grid import Grid
+from tidegate.forecast.timing.instants import Time, seconds_of, zone_of
+from tidegate.forecast.timing.opening import Opening
+from tidegate.forecast.timing.timeline import Timeline
 from tidegate.learn import Learner
 from tidegate.learn.checkpoint import Checkpoint, load, save, settings_in
 

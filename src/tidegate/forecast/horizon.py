@@ -8,12 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tidegate.forecast.asking import iterate
 from tidegate.forecast.compiled import compiled, inner
-from tidegate.forecast.core import Core
-from tidegate.forecast.feature_state import FARTHEST, within
-from tidegate.forecast.features import Place
-from tidegate.forecast.intervals import (
+from tidegate.forecast.judging.intervals import (
     Conformal,
     ScoreState,
     learn_late_score,
@@ -21,7 +17,11 @@ from tidegate.forecast.intervals import (
     scores_in,
     scores_size,
 )
-from tidegate.forecast.mixing import (
+from tidegate.forecast.model.asking import iterate
+from tidegate.forecast.model.core import Core
+from tidegate.forecast.model.feature_state import FARTHEST, within
+from tidegate.forecast.model.features import Place
+from tidegate.forecast.model.mixing import (
     Mixture,
     MixtureState,
     learn_mixture,
@@ -29,8 +29,7 @@ from tidegate.forecast.mixing import (
     mixture_in,
     mixture_size,
 )
-from tidegate.forecast.parts import Flat, Floats
-from tidegate.forecast.ridge import (
+from tidegate.forecast.model.ridge import (
     Ridge,
     RidgeState,
     learn_ridge,
@@ -38,7 +37,8 @@ from tidegate.forecast.ridge import (
     ridge_in,
     ridge_size,
 )
-from tidegate.forecast.scale import VALUE, RunningScale, take_size
+from tidegate.forecast.model.scale import VALUE, RunningScale, take_size
+from tidegate.forecast.parts import Flat, Floats
 
 __all__ = ["Horizons", "Lead", "iterated"]
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from tidegate._core.errors import CheckpointError, UsageError
 from tidegate.forecast.by_key import ByKey
 from tidegate.forecast.forecaster import Forecaster
-from tidegate.forecast.instants import Time
 from tidegate.forecast.parts import Arrays
 from tidegate.forecast.prediction import Outcome, Prediction
+from tidegate.forecast.timing.instants import Time
 from tidegate.learn.checkpoint import Checkpoint, load, save
 
 __all__ = ["KeyedForecasters"]

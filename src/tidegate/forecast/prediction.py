@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tidegate.forecast.alarms import Shift
+from tidegate.forecast.judging.alarms import Shift
 
 __all__ = ["Outcome", "Prediction"]
 

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from tidegate._core.errors import DataError
 from tidegate._core.records import Record
-from tidegate.forecast.alarm_log import AlarmLog, Raised
 from tidegate.forecast.by_key import ByKey
-from tidegate.forecast.coverage import Coverage
-from tidegate.forecast.leads import LeadScores
 from tidegate.forecast.models import Model
 from tidegate.forecast.parts import Arrays, state_of
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.forecast.recording import record_of
-from tidegate.forecast.scores import Scores
+from tidegate.forecast.scoring.alarm_log import AlarmLog, Raised
+from tidegate.forecast.scoring.coverage import Coverage
+from tidegate.forecast.scoring.leads import LeadScores
+from tidegate.forecast.scoring.scores import Scores
 from tidegate.forecast.track import Track
 from tidegate.streams import BadRows, Row, bad_cell
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from tidegate._core.errors import UsageError
 from tidegate.forecast.forecaster import Forecaster
-from tidegate.forecast.instants import Time
 from tidegate.forecast.keyed import KeyedForecasters
 from tidegate.forecast.parts import Arrays, Floats, state_of
 from tidegate.forecast.prediction import Outcome, Prediction
+from tidegate.forecast.timing.instants import Time
 
 __all__ = ["SharedForecasters"]
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidegate.forecast.by_key import Kept
-from tidegate.forecast.clock import Clock
-from tidegate.forecast.leads import Paths
 from tidegate.forecast.models import Model
 from tidegate.forecast.parts import Arrays, state_of
+from tidegate.forecast.scoring.leads import Paths
 from tidegate.forecast.simple import Ago, Persistence, Simple
+from tidegate.forecast.timing.clock import Clock
 
 __all__ = ["Track"]
 

@@ -91,7 +91,7 @@ def library(
 
 
 def sources(*modules: str) -> str:
-    """A hash of the text of modules, of a package all of them: the recipe of what they write.
+    """A hash of the text of modules, of a package all below it: the recipe of what they write.
 
     >>> len(sources("json", "string")), sources("json") == sources("string")
     (64, False)
@@ -106,7 +106,7 @@ def _files(module: str) -> list[Path]:
     spec = importlib.util.find_spec(module)
     file = Path(str(spec and spec.origin))
     package = spec is not None and spec.submodule_search_locations
-    return sorted(file.parent.glob("*.py")) if package else [file]
+    return sorted(file.parent.rglob("*.py")) if package else [file]
 
 
 def cache_folder() -> Path:

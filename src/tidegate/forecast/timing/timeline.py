@@ -9,10 +9,10 @@ from math import inf, isfinite, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.forecast.features import Place
-from tidegate.forecast.grid import Grid
+from tidegate.forecast.model.features import Place
+from tidegate.forecast.model.slots import SlotMemory
 from tidegate.forecast.parts import Arrays, Part
-from tidegate.forecast.slots import SlotMemory
+from tidegate.forecast.timing.grid import Grid
 
 __all__ = ["Timeline"]
 

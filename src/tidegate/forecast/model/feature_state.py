@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tidegate.forecast.calendar import CALENDAR, DayState, calendar_in
 from tidegate.forecast.compiled import Integers, compiled, inner
-from tidegate.forecast.layout import AVERAGES, LAGS
+from tidegate.forecast.model.calendar import CALENDAR, DayState, calendar_in
+from tidegate.forecast.model.layout import AVERAGES, LAGS
+from tidegate.forecast.model.slots import AVERAGE, COLUMNS
 from tidegate.forecast.parts import Floats
-from tidegate.forecast.slots import AVERAGE, COLUMNS
 
 __all__ = [
     "FARTHEST",

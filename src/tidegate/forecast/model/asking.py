@@ -7,12 +7,12 @@ from math import isfinite, nan, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.forecast.calendar import calendar_in
 from tidegate.forecast.compiled import Integers, compiled, inner, product
-from tidegate.forecast.feature_learning import pass_over
-from tidegate.forecast.feature_state import NO_DAY, FeatureState, row_of, within
-from tidegate.forecast.feature_values import features_at
-from tidegate.forecast.mind import (
+from tidegate.forecast.model.calendar import calendar_in
+from tidegate.forecast.model.feature_learning import pass_over
+from tidegate.forecast.model.feature_state import NO_DAY, FeatureState, row_of, within
+from tidegate.forecast.model.feature_values import features_at
+from tidegate.forecast.model.mind import (
     BLEND,
     DAYS,
     ERRORS,
@@ -36,11 +36,11 @@ from tidegate.forecast.mind import (
     past,
     table,
 )
-from tidegate.forecast.mixing import mixed, mixture_in
+from tidegate.forecast.model.mixing import mixed, mixture_in
+from tidegate.forecast.model.scale import VALUE
+from tidegate.forecast.model.slots import AVERAGE, LAST, RECENT
+from tidegate.forecast.model.stacking import stacked
 from tidegate.forecast.parts import Floats
-from tidegate.forecast.scale import VALUE
-from tidegate.forecast.slots import AVERAGE, LAST, RECENT
-from tidegate.forecast.stacking import stacked
 
 __all__ = ["choose", "conclude", "copy", "iterate", "prepare"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tidegate.forecast import Forecaster
-from tidegate.forecast.alarms import ShiftDetector
-from tidegate.forecast.core import Core
+from tidegate.forecast.judging.alarms import ShiftDetector
+from tidegate.forecast.model.core import Core
 
 QUIET, AFTER, LIMIT = 2_000, 400, 100
 

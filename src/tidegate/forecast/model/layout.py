@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.forecast.slots import REACH
+from tidegate.forecast.model.slots import REACH
 
 __all__ = ["AVERAGES", "LAGS", "Layout"]
 

@@ -6,12 +6,12 @@ from math import isfinite, nan
 
 import numpy as np
 
-from tidegate.forecast.asking import choose, copy
-from tidegate.forecast.calendar import calendar_in, learn_day
 from tidegate.forecast.compiled import Integers, compiled, inner
-from tidegate.forecast.feature_learning import observe_value, pass_over
-from tidegate.forecast.feature_state import FARTHEST, NO_DAY, row_of, within
-from tidegate.forecast.mind import (
+from tidegate.forecast.model.asking import choose, copy
+from tidegate.forecast.model.calendar import calendar_in, learn_day
+from tidegate.forecast.model.feature_learning import observe_value, pass_over
+from tidegate.forecast.model.feature_state import FARTHEST, NO_DAY, row_of, within
+from tidegate.forecast.model.mind import (
     BLEND,
     DAYS,
     ERRORS,
@@ -37,12 +37,12 @@ from tidegate.forecast.mind import (
     past,
     table,
 )
-from tidegate.forecast.mixing import learn_mixture, mixture_in
+from tidegate.forecast.model.mixing import learn_mixture, mixture_in
+from tidegate.forecast.model.ridge import learn_ridge
+from tidegate.forecast.model.scale import VALUE, take_size
+from tidegate.forecast.model.slots import AVERAGE, learn_slot
+from tidegate.forecast.model.stacking import learn_stack
 from tidegate.forecast.parts import Floats
-from tidegate.forecast.ridge import learn_ridge
-from tidegate.forecast.scale import VALUE, take_size
-from tidegate.forecast.slots import AVERAGE, learn_slot
-from tidegate.forecast.stacking import learn_stack
 
 __all__ = ["observe"]
 

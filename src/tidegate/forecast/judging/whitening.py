@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tidegate.forecast.compiled import compiled, inner
-from tidegate.forecast.likelihood_ratio import LEAST, LEVEL_WINDOW, most_likely_shift
+from tidegate.forecast.judging.likelihood_ratio import LEAST, LEVEL_WINDOW, most_likely_shift
+from tidegate.forecast.model.ridge import (
+    RidgeState,
+    learn_ridge,
+    predict_ridge,
+    ridge_in,
+    ridge_size,
+)
+from tidegate.forecast.model.scale import VALUE, take_size
 from tidegate.forecast.parts import Floats
-from tidegate.forecast.ridge import RidgeState, learn_ridge, predict_ridge, ridge_in, ridge_size
-from tidegate.forecast.scale import VALUE, take_size
 
 __all__ = ["WatchState", "conclude", "meet", "watch_in", "watch_size"]
 
@@ -75,7 +81,7 @@ def meet(state: WatchState, value: float) -> tuple[float, int, float]:
     """Take in a value, but for the level; the shift that is most likely by now.
 
     Returns:
-        as :func:`~tidegate.forecast.likelihood_ratio.most_likely_shift`.
+        as :func:`~tidegate.forecast.judging.likelihood_ratio.most_likely_shift`.
     """
     numbers = state.numbers
     if abs(state.residuals[0]) >= CAP:

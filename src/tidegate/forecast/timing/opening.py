@@ -8,9 +8,9 @@ from math import isfinite, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.forecast.grid import usual_step
 from tidegate.forecast.parts import Floats, Part
-from tidegate.forecast.periods import PeriodFinder
+from tidegate.forecast.timing.grid import usual_step
+from tidegate.forecast.timing.periods import PeriodFinder
 
 __all__ = ["Opening"]
 

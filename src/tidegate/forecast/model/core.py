@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.forecast.asking import conclude, prepare
-from tidegate.forecast.calendar import CalendarMemory
-from tidegate.forecast.feature_state import starts_of
-from tidegate.forecast.features import Features, Place
-from tidegate.forecast.gated import GatedExperts, Recipe
-from tidegate.forecast.layout import Layout
-from tidegate.forecast.mind import (
+from tidegate.forecast.model.asking import conclude, prepare
+from tidegate.forecast.model.calendar import CalendarMemory
+from tidegate.forecast.model.feature_state import starts_of
+from tidegate.forecast.model.features import Features, Place
+from tidegate.forecast.model.gated import GatedExperts, Recipe
+from tidegate.forecast.model.layout import Layout
+from tidegate.forecast.model.mind import (
     BLEND,
     DAYS,
     DOUBTS,
@@ -38,11 +38,11 @@ from tidegate.forecast.mind import (
     count_chosen,
     mind_sizes,
 )
-from tidegate.forecast.mixing import Mixture
-from tidegate.forecast.observing import observe
+from tidegate.forecast.model.mixing import Mixture
+from tidegate.forecast.model.observing import observe
+from tidegate.forecast.model.ridge import Ridge
+from tidegate.forecast.model.stacking import Stack
 from tidegate.forecast.parts import Floats, Part
-from tidegate.forecast.ridge import Ridge
-from tidegate.forecast.stacking import Stack
 
 __all__ = ["Asked", "Core", "EXPERTS"]
 

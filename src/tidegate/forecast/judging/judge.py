@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from tidegate.forecast.intervals import Conformal, ErrorScale
+from tidegate.forecast.judging.intervals import Conformal, ErrorScale
 from tidegate.forecast.parts import Floats, Part
 
 __all__ = ["Judge"]

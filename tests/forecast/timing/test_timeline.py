@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tidegate.forecast import Forecaster
-from tidegate.forecast.grid import Grid
-from tidegate.forecast.timeline import LONGEST_GAP, Timeline
+from tidegate.forecast.timing.grid import Grid
+from tidegate.forecast.timing.timeline import LONGEST_GAP, Timeline
 
 HOUR = 3600.0
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tidegate.forecast.calendar import CALENDAR
 from tidegate.forecast.compiled import Integers, compiled, inner
-from tidegate.forecast.feature_state import FeatureState, features_in, features_size
-from tidegate.forecast.mixing import mixture_size
+from tidegate.forecast.model.calendar import CALENDAR
+from tidegate.forecast.model.feature_state import FeatureState, features_in, features_size
+from tidegate.forecast.model.mixing import mixture_size
+from tidegate.forecast.model.ridge import RidgeState, ridge_in, ridge_size
+from tidegate.forecast.model.slots import COLUMNS
+from tidegate.forecast.model.stacking import StackState, stack_in, stack_size
 from tidegate.forecast.parts import Floats
-from tidegate.forecast.ridge import RidgeState, ridge_in, ridge_size
-from tidegate.forecast.slots import COLUMNS
-from tidegate.forecast.stacking import StackState, stack_in, stack_size
 
 __all__ = [
     "Asked",

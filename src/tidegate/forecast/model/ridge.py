@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tidegate.forecast.compiled import compiled, inner, product
+from tidegate.forecast.model.scale import VALUE, take_size
 from tidegate.forecast.parts import Flat, Floats
-from tidegate.forecast.scale import VALUE, take_size
 
 __all__ = [
     "Ridge",

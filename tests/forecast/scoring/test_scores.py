@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from tidegate.forecast import Scores
-from tidegate.forecast.scores import ROLLING
+from tidegate.forecast.scoring.scores import ROLLING
 
 Floats = NDArray[np.float64]
 NUMBERS = st.one_of(st.just(np.nan), st.just(np.inf), st.floats(-1e3, 1e3))

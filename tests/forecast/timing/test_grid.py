@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from zoneinfo import ZoneInfo
 
-from tidegate.forecast.grid import MOST_PLACED, Grid
+from tidegate.forecast.timing.grid import MOST_PLACED, Grid
 
 HOUR = 3600.0
 

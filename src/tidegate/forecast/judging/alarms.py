@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tidegate.forecast.likelihood_ratio import THRESHOLD
-from tidegate.forecast.parts import Flat
-from tidegate.forecast.whitening import (
+from tidegate.forecast.judging.likelihood_ratio import THRESHOLD
+from tidegate.forecast.judging.whitening import (
     BEFORE,
     BEFORE_WEIGHT,
     CAP,
@@ -23,6 +22,7 @@ from tidegate.forecast.whitening import (
     watch_in,
     watch_size,
 )
+from tidegate.forecast.parts import Flat
 
 __all__ = ["Shift", "ShiftDetector"]
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from math import floor
 from statistics import median
 
-from tidegate.forecast.calendar import calendar_keys
-from tidegate.forecast.features import Place
+from tidegate.forecast.model.calendar import calendar_keys
+from tidegate.forecast.model.features import Place
 from tidegate.forecast.parts import Part
 
 __all__ = ["Grid", "named_periods"]

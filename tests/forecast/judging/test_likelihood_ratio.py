@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.forecast.likelihood_ratio import (
+from tidegate.forecast.judging.likelihood_ratio import (
     AFTER,
     LEAST,
     LEVEL_WINDOW,

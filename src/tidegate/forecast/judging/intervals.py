@@ -10,8 +10,8 @@ import numpy as np
 
 from tidegate._core.errors import UsageError
 from tidegate.forecast.compiled import compiled, inner, product
+from tidegate.forecast.model.ridge import Ridge, RidgeState, learn_ridge, ridge_in, ridge_size
 from tidegate.forecast.parts import Flat, Floats
-from tidegate.forecast.ridge import Ridge, RidgeState, learn_ridge, ridge_in, ridge_size
 
 __all__ = [
     "Conformal",

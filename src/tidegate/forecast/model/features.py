@@ -9,10 +9,15 @@ from math import isfinite, nan
 
 import numpy as np
 
-from tidegate.forecast.calendar import CALENDAR, CalendarMemory
 from tidegate.forecast.compiled import Integers
-from tidegate.forecast.feature_learning import SCALE_WINDOW, observe_value, pass_over, see_columns
-from tidegate.forecast.feature_state import (
+from tidegate.forecast.model.calendar import CALENDAR, CalendarMemory
+from tidegate.forecast.model.feature_learning import (
+    SCALE_WINDOW,
+    observe_value,
+    pass_over,
+    see_columns,
+)
+from tidegate.forecast.model.feature_state import (
     FARTHEST,
     LEVEL,
     NO_DAY,
@@ -21,11 +26,11 @@ from tidegate.forecast.feature_state import (
     features_size,
     starts_of,
 )
-from tidegate.forecast.feature_values import features_at
-from tidegate.forecast.layout import Layout
+from tidegate.forecast.model.feature_values import features_at
+from tidegate.forecast.model.layout import Layout
+from tidegate.forecast.model.scale import RunningScale
+from tidegate.forecast.model.slots import SlotMemory
 from tidegate.forecast.parts import Flat, Floats
-from tidegate.forecast.scale import RunningScale
-from tidegate.forecast.slots import SlotMemory
 
 __all__ = ["FARTHEST", "Features", "Place"]
 

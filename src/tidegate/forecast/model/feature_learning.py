@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import inf, isfinite
 
-from tidegate.forecast.calendar import learn_day
-from tidegate.forecast.carry import learn_carry
 from tidegate.forecast.compiled import Integers, compiled, inner
-from tidegate.forecast.feature_state import (
+from tidegate.forecast.model.calendar import learn_day
+from tidegate.forecast.model.carry import learn_carry
+from tidegate.forecast.model.feature_state import (
     COUNT,
     FARTHEST,
     LEVEL,
@@ -23,10 +23,10 @@ from tidegate.forecast.feature_state import (
     row_of,
     within,
 )
-from tidegate.forecast.layout import AVERAGES, LAGS
+from tidegate.forecast.model.layout import AVERAGES, LAGS
+from tidegate.forecast.model.scale import VALUE, take_size
+from tidegate.forecast.model.slots import AVERAGE, learn_slot
 from tidegate.forecast.parts import Floats
-from tidegate.forecast.scale import VALUE, take_size
-from tidegate.forecast.slots import AVERAGE, learn_slot
 
 __all__ = ["SCALE_WINDOW", "observe_value", "pass_over", "see_columns"]
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tidegate.forecast.compiled import compiled, inner, product
-from tidegate.forecast.mixing import (
+from tidegate.forecast.model.mixing import (
     Mixture,
     MixtureState,
     learn_mixture,
@@ -15,8 +15,8 @@ from tidegate.forecast.mixing import (
     mixture_in,
     mixture_size,
 )
+from tidegate.forecast.model.ridge import Ridge, RidgeState, learn_ridge, ridge_in, ridge_size
 from tidegate.forecast.parts import Flat, Floats
-from tidegate.forecast.ridge import Ridge, RidgeState, learn_ridge, ridge_in, ridge_size
 
 __all__ = ["Stack", "StackState", "learn_stack", "stack_in", "stack_size", "stacked"]
 

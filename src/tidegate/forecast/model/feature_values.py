@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import cos, nan, pi, sin
 
-from tidegate.forecast.calendar import DayState
-from tidegate.forecast.carry import carried
 from tidegate.forecast.compiled import Integers, compiled, inner
-from tidegate.forecast.feature_state import (
+from tidegate.forecast.model.calendar import DayState
+from tidegate.forecast.model.carry import carried
+from tidegate.forecast.model.feature_state import (
     FARTHEST,
     LEVEL,
     NO_DAY,
@@ -20,7 +20,7 @@ from tidegate.forecast.feature_state import (
     period_in,
     within,
 )
-from tidegate.forecast.layout import (
+from tidegate.forecast.model.layout import (
     AVERAGES,
     DAYS,
     FAST,
@@ -30,9 +30,9 @@ from tidegate.forecast.layout import (
     TABLE,
     TURNS,
 )
+from tidegate.forecast.model.scale import VALUE
+from tidegate.forecast.model.slots import AVERAGE, COLUMNS, REACH
 from tidegate.forecast.parts import Floats
-from tidegate.forecast.scale import VALUE
-from tidegate.forecast.slots import AVERAGE, COLUMNS, REACH
 
 __all__ = ["features_at"]
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.forecast.calendar import CalendarMemory, calendar_keys
-from tidegate.forecast.carry import SlotCarry
-from tidegate.forecast.mixing import Mixture
-from tidegate.forecast.periods import PeriodFinder
-from tidegate.forecast.ridge import Ridge
-from tidegate.forecast.scale import RunningScale
-from tidegate.forecast.slots import BEFORE, LAST, SlotMemory
-from tidegate.forecast.stacking import Stack
+from tidegate.forecast.model.calendar import CalendarMemory, calendar_keys
+from tidegate.forecast.model.carry import SlotCarry
+from tidegate.forecast.model.mixing import Mixture
+from tidegate.forecast.model.ridge import Ridge
+from tidegate.forecast.model.scale import RunningScale
+from tidegate.forecast.model.slots import BEFORE, LAST, SlotMemory
+from tidegate.forecast.model.stacking import Stack
+from tidegate.forecast.timing.periods import PeriodFinder
 
 
 def test_ridge_is_the_weighted_least_squares_solution() -> None:

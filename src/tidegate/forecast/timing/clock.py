@@ -10,8 +10,8 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.forecast.instants import seconds_of
 from tidegate.forecast.parts import Arrays, Part
+from tidegate.forecast.timing.instants import seconds_of
 from tidegate.streams import decimal_point
 
 __all__ = ["Clock"]

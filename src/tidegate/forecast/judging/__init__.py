@@ -1,0 +1,1 @@
+"""What stands beside a forecast: intervals, the rank of an error, alarms."""

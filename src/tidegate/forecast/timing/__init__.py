@@ -1,0 +1,1 @@
+"""When rows are due: instants, clocks, steps, gaps and periods."""
