@@ -97,17 +97,16 @@ def _parts() -> list[dict[str, Any]]:
     place = forecaster.timeline.place(time)
     asked = core.ask(place)
     doubts = core.doubts(asked)
+    judge, detector = forecaster.follower.judge, forecaster.follower.detector
     parts: dict[str, Callable[[], object]] = {
         "place in the calendar": lambda: forecaster.timeline.place(time),
         "experts asked": lambda: core.ask(place),
         "of which gated": core.gated.predict,
         "experts taught": lambda: core.observe(place, value, asked),
         "of which gated, too": core.gated.learn,
-        "scale of the error asked": lambda: forecaster.judge.scale.predict(doubts),
-        "scale of the error taught": lambda: forecaster.judge.scale.learn(doubts, 1.0),
-        "interval asked": forecaster.judge.conformal.widths,
-        "interval taught": lambda: forecaster.judge.conformal.learn(1.0),
-        "alarm": lambda: forecaster.detector.update(1.0),
+        "interval asked": lambda: judge.widths(doubts),
+        "interval taught": lambda: judge.learn(doubts, 1.0),
+        "alarm": lambda: detector.update(1.0),
     }
     return [{"part": name, "us": _least(part)} for name, part in parts.items()]
 

@@ -10,7 +10,8 @@ import pytest
 
 from tidegate import UsageError
 from tidegate.forecast.judging.alarms import ShiftDetector
-from tidegate.forecast.judging.intervals import Conformal, ErrorScale
+from tidegate.forecast.judging.error_scale import ErrorScale
+from tidegate.forecast.judging.intervals import Conformal
 from tidegate.forecast.model.calendar import CalendarMemory
 from tidegate.forecast.model.carry import SlotCarry
 from tidegate.forecast.model.core import Core

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, nan
+from typing import NamedTuple
 
 import numpy as np
 
 from tidegate.forecast.horizon import Horizons, iterated
-from tidegate.forecast.judging.alarms import ShiftDetector
+from tidegate.forecast.judging.alarms import ShiftDetector, shift_in
 from tidegate.forecast.judging.judge import Judge
-from tidegate.forecast.model.core import Asked, Core
+from tidegate.forecast.model.core import Core
 from tidegate.forecast.model.features import Place
 from tidegate.forecast.parts import Floats, Part
-from tidegate.forecast.prediction import Outcome, Prediction
+from tidegate.forecast.prediction import Outcome, Prediction, Weights
+from tidegate.forecast.row import NEWS_OF_ROW, meet_row, say_row
 from tidegate.forecast.timing.grid import Grid
 from tidegate.forecast.timing.timeline import Timeline
 
 __all__ = ["Follower", "Task"]
 
-LOOSENED = 0.7  #: what linear experts keep of the past at a shift, until it turns out a blip
+USUAL = 1  #: of what :func:`say_row` tells: the usual change
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,14 @@ class Task:
     least: float = -inf
     units: int = 32
     seed: int = 0
+
+
+class _Answer(NamedTuple):
+    """What was said of the row at a place: what experts saw and say, and what all do."""
+
+    place: Place
+    numbers: Floats
+    told: list[float]
 
 
 class Follower(Part):
@@ -75,23 +85,22 @@ class Follower(Part):
         self.detector = ShiftDetector()
         small, steps = len(self.core.features.layout.small), task.horizon
         self.horizons = [Horizons(steps, small, task.levels)] if steps > 1 else []
-        self._asked: Asked | None = None
+        self._judging = (self.judge.scale.memory, self.judge.conformal.memory)
+        self._told, self._news = np.empty(2 + len(task.levels)), np.empty(NEWS_OF_ROW)
+        self._asked: _Answer | None = None
 
-    def ask(self, seconds: float | None) -> Asked | None:
-        """What the experts say of a row of that time; None before the stream has changed."""
-        return self._ask(self._timeline.place(seconds))
+    def seen(self, seconds: float | None) -> list[Floats]:
+        """What each gated expert sees of the row of that time; empty at first."""
+        answer = self._ask(self._timeline.place(seconds))
+        return self.core.shown(answer.numbers) if answer.told[USUAL] > 0 else []
 
     def predict(self, seconds: float | None) -> Prediction:
         """The row of that time; changes nothing."""
-        asked = self.ask(seconds)
-        if asked is None:
-            return self._said(self.core.features.last, {}, seconds)
-        usual = self.core.features.scale.value
-        widths = self.judge.widths(self.core.doubts(asked), usual)
-        value = self.core.value_of(asked.mixed)
-        weights = dict(zip(self.core.names, self.core.stack.weights.tolist(), strict=True))
-        ends = self._ends(value, widths)
-        return Prediction(self._bounded(value), ends, weights, seconds)
+        value, usual, *widths = self._ask(self._timeline.place(seconds)).told
+        if not usual > 0:
+            return self._said(value, {}, seconds)
+        weights = Weights(self.core.names, self.core.stack.weights.copy())
+        return Prediction(self._bounded(value), self._ends(value, widths), weights, seconds)
 
     def path(self, horizon: int) -> list[Prediction]:
         """The coming rows; with intervals as far as the horizon of the task."""
@@ -118,22 +127,22 @@ class Follower(Part):
         if seconds is not None and not isfinite(value) and not timeline.open(place, seconds):
             timeline.rows += 1
             return Outcome(("missing",))
-        asked = self._ask(place)
-        score = None if asked is None or not isfinite(value) else self._judge(asked, value)
-        shift = self.detector.update(value - self._expected(place))
-        if shift is not None:
-            self.core.loosen(1 / LOOSENED if shift.back else LOOSENED)
-        self.core.observe(place, value, asked)
-        if self._task.inputs:
-            self.core.features.see_columns(inputs)
+        core, gated, news = self.core, self.core.gated, self._news
+        meet_row(
+            core.memory, core.shape, place.numbers, self._ask(place).numbers, value, inputs,
+            gated.xs, gated.targets, *self._judging, self.detector.memory, news,
+        )  # fmt: skip
+        *shifted, rank, missing, ready = news.tolist()
+        if ready:
+            gated.learn()
         self._asked = None
         if timeline.grid is not None and seconds is not None:
             timeline.grid.advance(seconds)
         timeline.rows += 1
         self._learn_ahead(value)
-        missing = not isfinite(value) or not np.isfinite(inputs).all()
-        flags = ("missing",) * missing + ("alarm",) * (shift is not None)
-        return Outcome(flags, score, shift)
+        shift = shift_in(shifted)
+        flags = ("missing",) * bool(missing) + ("alarm",) * (shift is not None)
+        return Outcome(flags, rank if isfinite(rank) else None, shift)
 
     def miss(self, seconds: float) -> None:
         """Go through a step at which no row came."""
@@ -147,25 +156,17 @@ class Follower(Part):
         """Ask anew: the timeline was changed."""
         self._asked = None
 
-    def _ask(self, place: Place) -> Asked | None:
-        if not self.core.ready:
-            return None
-        if self._asked is None or self._asked.place != place:
-            self._asked = self.core.ask(place)
-        return self._asked
-
-    def _judge(self, asked: Asked, value: float) -> float | None:
-        """Learn how large errors are; how unusual this one was."""
-        change = (value - self.core.features.last) / self.core.features.scale.value
-        return self.judge.learn(self.core.doubts(asked), change - asked.mixed)
-
-    def _expected(self, place: Place) -> float:
-        """What is usual at this place, without which a season would look like shifts."""
-        slots = self.core.features.slots
-        if not slots:
-            return 0.0
-        usual = slots[-1].average(place.slots[-1])
-        return usual if isfinite(usual) else self.core.features.level
+    def _ask(self, place: Place) -> _Answer:
+        answer = self._asked
+        if answer is None or answer.place != place:
+            core = self.core
+            numbers = core.look(place)
+            say_row(
+                core.memory, core.shape, place.numbers, numbers, core.gated.said,
+                *self._judging, self._told,
+            )  # fmt: skip
+            answer = self._asked = _Answer(place, numbers, self._told.tolist())
+        return answer
 
     def _learn_ahead(self, value: float) -> None:
         for learned in self.horizons:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import inf, isfinite, nan
 from pathlib import Path
 from typing import Any
@@ -130,7 +129,7 @@ class Forecaster(Part):
             seconds = self.timeline.grid.ahead(1)
         outcome = self.follower.meet(value, np.asarray(inputs, np.float64), seconds)
         self._remember(value, inputs, seconds)
-        return replace(outcome, flags=outcome.flags + ("gap",) * gap)
+        return outcome._replace(flags=(*outcome.flags, "gap")) if gap else outcome
 
     def networks(self) -> dict[str, Learner]:
         """Those of the gated experts, by the experts' names."""
@@ -139,8 +138,7 @@ class Forecaster(Part):
 
     def seen(self, time: Time | None = None) -> list[Floats]:
         """What each gated expert sees of the coming row, or that of ``time``; empty at first."""
-        asked = self.follower.ask(self._coming(time))
-        return [] if asked is None else self.core.shown(asked)
+        return self.follower.seen(self._coming(time))
 
     def reach(self, time: Time | None) -> bool:
         """Go through the steps that are missing before a row of ``time``; whether there are any.

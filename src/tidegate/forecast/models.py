@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from math import nan
 from typing import Protocol
 
@@ -92,7 +91,7 @@ class ForecasterModel:
         outcome = self.forecaster.learn(value, inputs, time)
         gap = ("gap",) * (self._after_gap and "gap" not in outcome.flags)
         score = nan if outcome.score is None else outcome.score
-        return replace(outcome, flags=outcome.flags + gap, score=score)
+        return outcome._replace(flags=outcome.flags + gap, score=score)
 
     def path(self) -> list[Prediction]:
         """As far as the horizon."""

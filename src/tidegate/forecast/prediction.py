@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from tidegate.forecast.judging.alarms import Shift
+from tidegate.forecast.parts import Floats
 
-__all__ = ["Outcome", "Prediction"]
+__all__ = ["Outcome", "Prediction", "Weights"]
+
+NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Prediction:
+class Weights(Mapping[str, float]):
+    """What each expert weighs, by its name: a mapping that costs nothing until it is read.
+
+    Args:
+        names: of the experts.
+        numbers: (expert), not changed any more.
+
+    >>> import numpy as np
+    >>> Weights(("near", "wide"), np.array([0.25, 0.75]))
+    {'near': 0.25, 'wide': 0.75}
+    """
+
+    __slots__ = ("_names", "_numbers")
+
+    def __init__(self, names: Sequence[str], numbers: Floats) -> None:
+        self._names, self._numbers = names, numbers
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self._names:
+            raise KeyError(name)
+        return float(self._numbers[self._names.index(name)])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+class Prediction(NamedTuple):
     """Of one coming value, in the units of the target.
 
     Attributes:
@@ -25,13 +60,12 @@ class Prediction:
     """
 
     value: float
-    intervals: Mapping[float, tuple[float, float]] = field(default_factory=dict)
-    experts: Mapping[str, float] = field(default_factory=dict)
+    intervals: Mapping[float, tuple[float, float]] = NONE
+    experts: Mapping[str, float] = NONE
     seconds: float | None = None
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """Of a row that came.
 
     Attributes:

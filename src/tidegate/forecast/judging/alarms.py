@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite, nan
 from typing import NamedTuple
 
 import numpy as np
 
+from tidegate.forecast.compiled import compiled, inner
 from tidegate.forecast.judging.likelihood_ratio import THRESHOLD
 from tidegate.forecast.judging.whitening import (
     BEFORE,
@@ -17,19 +19,22 @@ from tidegate.forecast.judging.whitening import (
     SINCE,
     USUAL,
     WEIGHT,
+    WatchState,
     conclude,
     meet,
     watch_in,
     watch_size,
 )
-from tidegate.forecast.parts import Flat
+from tidegate.forecast.parts import Flat, Floats
 
-__all__ = ["Shift", "ShiftDetector"]
+__all__ = ["BACK", "NEWS", "STEPS", "Shift", "ShiftDetector", "shift_in", "watch"]
 
 AGREED = 0.2  #: share of a shift that three of four of its steps must show
 BLIP = 128  #: steps within which a shift that is taken back was none
 HALF = 0.5  #: of the way back, by which a return may miss the old level
 LARGEST = 1e60  #: whose fourth power is a number
+STEPS, SIZE, SURPRISE, BACK = range(4)  #: of a shift, as numbers in this order
+NEWS = 4
 
 
 class Shift(NamedTuple):
@@ -49,6 +54,61 @@ class Shift(NamedTuple):
     size: float
     surprise: float
     back: bool = False
+
+
+def shift_in(found: Sequence[float]) -> Shift | None:
+    """What :func:`watch` found, its first number being 0 where there is no shift."""
+    steps, size, surprise, back = found
+    return Shift(int(steps), size, surprise, bool(back)) if steps else None
+
+
+@compiled
+def watch(state: WatchState, value: float, found: Floats) -> None:
+    """The newest value; fill in the shift that it settles: steps, size, surprise, back."""
+    found[:] = 0.0
+    if not isfinite(value):
+        return
+    ratio, steps, size = meet(state, min(max(value, -LARGEST), LARGEST))
+    if abs(ratio) > THRESHOLD:
+        _settle(state, steps, size, abs(ratio), found)
+    conclude(state, found[STEPS] > 0)
+
+
+@inner
+def _settle(
+    state: WatchState, steps: int, deviations: float, surprise: float, found: Floats
+) -> None:
+    """The shift that is likely, unless it may be a few wild steps: those wait."""
+    usual = state.numbers[USUAL]
+    size = deviations * usual
+    side = 1.0 if size > 0 else -1.0
+    apart = np.sort(side * (state.raw[:steps] - state.numbers[LEVEL]))
+    if apart[steps // 4] < AGREED * abs(size):
+        return
+    plain = 0.5 * (apart[(steps - 1) // 2] + apart[steps // 2])
+    if abs(plain) > CAP * usual:  # cut residuals tell too little of it
+        size = side * plain
+        state.values[:steps] = state.raw[:steps]
+    found[STEPS], found[SIZE], found[SURPRISE] = steps, size, surprise
+    _move(state, found)
+
+
+@inner
+def _move(state: WatchState, found: Floats) -> None:
+    """Take in a shift that is settled."""
+    numbers, steps, size = state.numbers, found[STEPS], found[SIZE]
+    now, weight = numbers[LEVEL], numbers[WEIGHT]
+    level, level_weight = numbers[BEFORE], numbers[BEFORE_WEIGHT]
+    near = abs(now + size - level) < HALF * abs(now - level)
+    if level_weight > 0 and numbers[SINCE] <= BLIP + steps and near:
+        found[BACK] = 1.0
+        numbers[BEFORE], numbers[BEFORE_WEIGHT] = 0.0, 0.0
+        numbers[LEVEL], numbers[WEIGHT] = level, level_weight
+    else:
+        numbers[BEFORE], numbers[BEFORE_WEIGHT] = now, weight
+        numbers[LEVEL], numbers[WEIGHT] = now + size, steps
+    state.residuals[:] = 0.0
+    numbers[SINCE] = 0
 
 
 class ShiftDetector(Flat):
@@ -86,35 +146,6 @@ class ShiftDetector(Flat):
 
     def update(self, value: float) -> Shift | None:
         """The newest value; a missing one passes. The shift, at the step that settles it."""
-        if not isfinite(value):
-            return None
-        ratio, steps, size = meet(self._state, min(max(float(value), -LARGEST), LARGEST))
-        shift = self._settled(ratio, steps, size) if abs(ratio) > THRESHOLD else None
-        conclude(self._state, shift is not None)
-        return shift
-
-    def _settled(self, ratio: float, steps: int, deviations: float) -> Shift | None:
-        """The shift that is likely, unless it may be a few wild steps: those wait."""
-        state, usual = self._state, float(self._state.numbers[USUAL])
-        size = deviations * usual
-        apart = np.sort(state.raw[:steps] - self.level) * np.sign(size)
-        if apart[steps // 4 if size > 0 else -1 - steps // 4] < AGREED * abs(size):
-            return None
-        plain = float(np.median(apart)) * np.sign(size)
-        if abs(plain) > CAP * usual:  # cut residuals tell too little of it
-            size = plain
-            state.values[:steps] = state.raw[:steps]
-        return self._moved(size, steps, abs(ratio))
-
-    def _moved(self, size: float, steps: int, surprise: float) -> Shift:
-        """Take in a shift that is settled."""
-        numbers = self._state.numbers
-        now, weight = numbers[LEVEL], numbers[WEIGHT]
-        level, level_weight = numbers[BEFORE], numbers[BEFORE_WEIGHT]
-        near = abs(now + size - level) < HALF * abs(now - level)
-        back = bool(level_weight > 0 and numbers[SINCE] <= BLIP + steps and near)
-        numbers[[BEFORE, BEFORE_WEIGHT]] = (0.0, 0.0) if back else (now, weight)
-        numbers[[LEVEL, WEIGHT]] = (level, level_weight) if back else (now + size, steps)
-        self._state.residuals[:] = 0.0
-        numbers[SINCE] = 0
-        return Shift(steps, size, surprise, back)
+        found = np.empty(NEWS)
+        watch(self._state, float(value), found)
+        return shift_in(found.tolist())

@@ -3,14 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from math import inf, isfinite, nan
 
-from tidegate.forecast.judging.intervals import Conformal, ErrorScale
+import numpy as np
+
+from tidegate.forecast.compiled import compiled
+from tidegate.forecast.judging.error_scale import (
+    ErrorScale,
+    SpreadState,
+    expected_size,
+    learn_size,
+    spread_in,
+)
+from tidegate.forecast.judging.intervals import (
+    Conformal,
+    ScoreState,
+    learn_score,
+    quantile_of,
+    rank_of,
+    scores_in,
+)
 from tidegate.forecast.parts import Floats, Part
 
-__all__ = ["Judge"]
+__all__ = ["Judge", "expect_error", "judge_error"]
 
 DOUBTS = 5  #: numbers that the size of an error may depend on
+
+
+@compiled
+def expect_error(
+    spread: SpreadState, scores: ScoreState, doubts: Floats, around: Floats, widths: Floats
+) -> None:
+    """Fill in the half-widths (level) of intervals; infinite at first."""
+    scale = expected_size(spread, doubts, around)
+    for k in range(len(widths)):
+        widths[k] = scale * quantile_of(scores, 1 - scores.misses[k]) if scale > 0 else inf
+
+
+@compiled
+def judge_error(
+    spread: SpreadState, scores: ScoreState, doubts: Floats, around: Floats, error: float
+) -> float:
+    """The error that came; the share of recent ones that were smaller for their scale, or NaN."""
+    scale, rank = expected_size(spread, doubts, around), nan
+    if scale > 0:
+        score = abs(error) / scale
+        rank = rank_of(scores, score)
+        learn_score(scores, score)
+    learn_size(spread, doubts, around, error)
+    return rank
 
 
 class Judge(Part):
@@ -35,22 +76,24 @@ class Judge(Part):
     def __init__(self, levels: Sequence[float], around: int = 0) -> None:
         self.scale = ErrorScale(DOUBTS, around)
         self.conformal = Conformal(levels)
+        self._states = (
+            spread_in(self.scale.memory, DOUBTS, around),
+            scores_in(self.conformal.memory, 0, len(levels)),
+        )
 
     @property
     def levels(self) -> tuple[float, ...]:
         """Coverages, in the order of :meth:`widths`."""
         return self.conformal.levels
 
-    def widths(self, doubts: Sequence[float] | Floats, unit: float = 1.0) -> list[float]:
-        """For every level, in units of which an error of 1 is ``unit``; infinite at first."""
-        scale = self.scale.predict(doubts) * unit
-        return [scale * width if scale else inf for width in self.conformal.widths()]
+    def widths(self, doubts: Sequence[float] | Floats) -> list[float]:
+        """For every level; infinite at first."""
+        widths = np.empty(len(self.levels))
+        expect_error(*self._states, *self.scale.split(doubts), widths)
+        found: list[float] = widths.tolist()
+        return found
 
     def learn(self, doubts: Sequence[float] | Floats, error: float) -> float | None:
         """The error that came; the share of recent ones that were smaller for their scale."""
-        scale, rank = self.scale.predict(doubts), None
-        if scale > 0:
-            rank = self.conformal.rank(abs(error) / scale)
-            self.conformal.learn(abs(error) / scale)
-        self.scale.learn(doubts, error)
-        return rank
+        rank = judge_error(*self._states, *self.scale.split(doubts), float(error))
+        return rank if isfinite(rank) else None

@@ -34,6 +34,7 @@ NORMAL = 3.0  #: mean fourth power of normal noise of standard deviation 1
 #: value as it counts, the usual residual
 LEVEL, WEIGHT, COUNT, SINCE, SPREAD, BEFORE, BEFORE_WEIGHT, CUT, USUAL = range(9)
 NUMBERS = 9
+EXPERT = ridge_size(ORDER)  #: numbers of the autoregression
 
 
 class WatchState(NamedTuple):
@@ -58,14 +59,15 @@ class WatchState(NamedTuple):
 
 def watch_size() -> int:
     """Numbers in a memory."""
-    return NUMBERS + 3 * REACH + ridge_size(ORDER) + 2
+    return NUMBERS + 3 * REACH + EXPERT + 2
 
 
+@compiled
 def watch_in(memory: Floats) -> WatchState:
     """The state that lies in ``memory``."""
-    values, raw, residuals = (NUMBERS + k * REACH for k in range(3))
-    expert = residuals + REACH
-    size = expert + ridge_size(ORDER)
+    values, raw = NUMBERS, NUMBERS + REACH
+    residuals, expert = NUMBERS + 2 * REACH, NUMBERS + 3 * REACH
+    size = expert + EXPERT
     return WatchState(
         memory[:values],
         memory[values:raw],

@@ -29,11 +29,13 @@ from tidegate.forecast.model.mind import (
     WIDE,
     Plan,
     asked_in,
+    at_in,
     base_of,
     last_word,
     linear_expert,
     part,
     past,
+    plan_in,
     table,
 )
 from tidegate.forecast.model.mixing import mixed, mixture_in
@@ -50,10 +52,9 @@ FARTHEST_CORRECTION = 5.0  #: usual errors of its base that a gated expert may c
 
 
 @compiled
-def prepare(
-    memory: Floats, plan: Plan, at: Integers, place: Integers, numbers: Floats, xs: Floats
-) -> None:
+def prepare(memory: Floats, shape: Integers, place: Integers, numbers: Floats, xs: Floats) -> None:
     """What linear experts say of the step at ``place``, and what gated ones see of it."""
+    plan, at = plan_in(shape), at_in(shape)
     asked = asked_in(numbers, plan)
     features_at(past(memory, plan, at), place, asked.x)
     asked.base[0] = _speak(memory, plan, at, asked.x, asked.linear)
@@ -130,13 +131,13 @@ def copy(numbers: Floats, into: Floats) -> None:
 @compiled
 def conclude(
     memory: Floats,
-    plan: Plan,
-    at: Integers,
+    shape: Integers,
     place: Integers,
     numbers: Floats,
     said: NDArray[np.float32],
 ) -> float:
     """The forecast of all experts, where the gated ones ``said`` this."""
+    plan, at = plan_in(shape), at_in(shape)
     asked, scales = asked_in(numbers, plan), part(memory, at, SCALES)
     forecasts = asked.forecasts
     for k in range(LINEAR):

@@ -37,6 +37,7 @@ from tidegate.forecast.model.mind import (
     asked_size,
     count_chosen,
     mind_sizes,
+    packed,
 )
 from tidegate.forecast.model.mixing import Mixture
 from tidegate.forecast.model.observing import observe
@@ -102,6 +103,7 @@ class Core(Part):
         memory: all that it knows, but for the gated experts.
         plan: what follows from the arguments.
         at: where the parts of the memory start.
+        shape: plan and starts as machine code is handed them.
         around: how many features follow the doubts about a forecast.
 
     >>> core = Core(periods=(), inputs=0, units=8, seed=0)
@@ -118,6 +120,7 @@ class Core(Part):
         self._asked, self.around = asked_size(self.plan), around_size(self.plan)
         sizes = mind_sizes(self.plan, periods)
         self.at = np.cumsum([0, *sizes], dtype=np.int64)
+        self.shape = packed(self.plan, self.at)
         self.memory: Floats = np.zeros(int(self.at[-1]))
         at = self.at.tolist()
         parts = [self.memory[start:stop] for start, stop in zip(at, at[1:], strict=False)]
@@ -168,11 +171,16 @@ class Core(Part):
 
     def ask(self, place: Place) -> Asked:
         """What the experts say of the coming step."""
-        numbers, where = np.empty(self._asked), place.numbers
-        prepare(self.memory, self.plan, self.at, where, numbers, self.gated.xs)
-        said = self.gated.predict()
-        mixed = conclude(self.memory, self.plan, self.at, where, numbers, said)
+        numbers = self.look(place)
+        mixed = conclude(self.memory, self.shape, place.numbers, numbers, self.gated.said)
         return Asked(place, numbers, mixed)
+
+    def look(self, place: Place) -> Floats:
+        """What every expert says of the coming step, before it is concluded what all say."""
+        numbers = np.empty(self._asked)
+        prepare(self.memory, self.shape, place.numbers, numbers, self.gated.xs)
+        self.gated.predict()
+        return numbers
 
     def observe(self, place: Place, value: float, asked: Asked | None = None) -> None:
         """The value that came at ``place``, NaN where it is missing.
@@ -186,7 +194,7 @@ class Core(Part):
         if asked is None:
             asked = self.ask(place)
         observe(
-            self.memory, self.plan, self.at, place.numbers, asked.numbers, float(value),
+            self.memory, self.shape, place.numbers, asked.numbers, float(value),
             gated.xs, gated.targets,
         )  # fmt: skip
         if ready:
@@ -200,15 +208,10 @@ class Core(Part):
         """
         return asked.numbers[-DOUBTS - self.around :]
 
-    def shown(self, asked: Asked) -> list[Floats]:
-        """What each gated expert sees of the step (input)."""
-        rows = asked_in(asked.numbers, self.plan).inputs
+    def shown(self, numbers: Floats) -> list[Floats]:
+        """What each gated expert sees of a step (input), of what experts see and say of it."""
+        rows = asked_in(numbers, self.plan).inputs
         return [row[: count_chosen(seen)] for row, seen in zip(rows, self.plan.gated, strict=True)]
-
-    def loosen(self, share: float) -> None:
-        """Let only ``share`` of what the linear experts learned count from here on."""
-        for ridge in self.ridges:
-            ridge.loosen(share)
 
     def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
         memory = self.memory

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from math import isfinite, nan
 
 import numpy as np
@@ -44,6 +43,7 @@ class Place:
     Attributes:
         slots: its slot in every period's memory, counted on from any beginning.
         days: its day in the calendar (``calendar_keys``), or None where steps are longer.
+        numbers: the slots, then the two keys of the day, -1 where there is none.
 
     >>> Place(slots=(17, 113)).days is None
     True
@@ -51,11 +51,11 @@ class Place:
 
     slots: tuple[int, ...] = ()
     days: tuple[int, int] | None = None
+    numbers: Integers = field(init=False, repr=False, compare=False)
 
-    @cached_property
-    def numbers(self) -> Integers:
-        """The slots, then the two keys of the day, -1 where there is none."""
-        return np.array((*self.slots, *(self.days or NO_DAYS)), np.int64)
+    def __post_init__(self) -> None:
+        numbers = np.array((*self.slots, *(self.days or NO_DAYS)), np.int64)
+        object.__setattr__(self, "numbers", numbers)
 
 
 class Features(Flat):

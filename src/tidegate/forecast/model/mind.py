@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from tidegate.forecast.compiled import Integers, compiled, inner
 from tidegate.forecast.model.calendar import CALENDAR
 from tidegate.forecast.model.feature_state import FeatureState, features_in, features_size
@@ -25,13 +27,16 @@ __all__ = [
     "around_size",
     "asked_in",
     "asked_size",
+    "at_in",
     "base_of",
     "count_chosen",
     "last_word",
     "linear_expert",
     "mind_sizes",
+    "packed",
     "part",
     "past",
+    "plan_in",
     "table",
 ]
 
@@ -40,6 +45,7 @@ DOUBTS = 5  #: what the size of an error may depend on
 RIDGE = 1.0
 NEAR, WIDE, LAGS = 0, 1, 3  #: linear experts that others look at
 MIXED, LAST = -1, -2  #: other forecasts that gated experts correct
+LENGTHS = 6  #: of the arrays in a packed plan
 
 #: of the linear experts: what is kept of a step, and the width of the loss
 KEEPS = (0.999, 0.9995, 0.998, 0.9995, 0.9995)
@@ -70,6 +76,38 @@ class Plan(NamedTuple):
     gated: Integers
     corrects: Integers
     sizes: Integers
+
+
+def packed(plan: Plan, at: Integers) -> Integers:
+    """A plan, and where the parts of a memory start, in one array: a call into machine code costs
+    by the arrays that it is handed.
+    """
+    linear, gated = plan.linear.shape, plan.gated.shape
+    lengths = [len(plan.starts), linear[0], linear[1], gated[0], gated[1], len(plan.sizes)]
+    return np.concatenate([lengths, *(part.ravel() for part in (*plan, at))]).astype(np.int64)
+
+
+@inner
+def plan_in(shape: Integers) -> Plan:
+    """The plan that was :func:`packed`."""
+    linear = LENGTHS + shape[0]
+    gated = linear + shape[1] * shape[2]
+    corrects = gated + shape[3] * shape[4]
+    sizes = corrects + shape[3]
+    return Plan(
+        shape[LENGTHS:linear],
+        shape[linear:gated].reshape((shape[1], shape[2])),
+        shape[gated:corrects].reshape((shape[3], shape[4])),
+        shape[corrects:sizes],
+        shape[sizes : sizes + shape[5]],
+    )
+
+
+@inner
+def at_in(shape: Integers) -> Integers:
+    """Where the parts of a memory start, as it was :func:`packed` beside a plan."""
+    linear, gated = shape[1] * shape[2], shape[3] * shape[4]
+    return shape[LENGTHS + shape[0] + linear + gated + shape[3] + shape[5] :]
 
 
 class Asked(NamedTuple):

@@ -30,11 +30,13 @@ from tidegate.forecast.model.mind import (
     Asked,
     Plan,
     asked_in,
+    at_in,
     base_of,
     last_word,
     linear_expert,
     part,
     past,
+    plan_in,
     table,
 )
 from tidegate.forecast.model.mixing import learn_mixture, mixture_in
@@ -56,8 +58,7 @@ LEAST_LOAD, LARGEST_LOAD = 0.2, 5.0
 @compiled
 def observe(
     memory: Floats,
-    plan: Plan,
-    at: Integers,
+    shape: Integers,
     place: Integers,
     numbers: Floats,
     value: float,
@@ -65,6 +66,7 @@ def observe(
     targets: Floats,
 ) -> None:
     """The value that came, NaN where it is missing; and what the gated experts are to learn."""
+    plan, at = plan_in(shape), at_in(shape)
     asked, features = asked_in(numbers, plan), past(memory, plan, at)
     known, scale, last = isfinite(value), features.scale[VALUE], features.recent[0]
     if scale > 0:
