@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tidegate.kernels.code import jit
 from tidegate.kernels.engine import reference
 
-__all__ = ["Integers", "compiled", "inner", "product"]
+__all__ = ["Integers", "compiled", "four_products", "inner", "product"]
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -75,8 +75,25 @@ def _product(weights: Floats, x: Floats) -> float:
     return total
 
 
+def _four_products(
+    a: Floats, b: Floats, c: Floats, d: Floats, x: Floats
+) -> tuple[float, float, float, float]:
+    """The sums of each of four times ``x``."""
+    by_a, by_b, by_c, by_d = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(x)):
+        by_a += a[i] * x[i]
+        by_b += b[i] * x[i]
+        by_c += c[i] * x[i]
+        by_d += d[i] * x[i]
+    return by_a, by_b, by_c, by_d
+
+
 # Nowhere else: where sums may be reordered, x - x is 0 even for NaN, and so is isfinite's test.
 product = cast(Callable[[Floats, Floats], float], _inner(_product, _LOOSE))
+four_products = cast(
+    Callable[[Floats, Floats, Floats, Floats, Floats], tuple[float, float, float, float]],
+    _inner(_four_products, _LOOSE),
+)
 
 
 class _Cache(FunctionCache):

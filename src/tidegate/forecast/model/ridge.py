@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tidegate.forecast.compiled import compiled, inner, product
+from tidegate.forecast.compiled import compiled, four_products, inner, product
 from tidegate.forecast.model.scale import VALUE, take_size
 from tidegate.forecast.parts import Flat, Floats
 
@@ -110,16 +110,33 @@ def _add(state: RidgeState, row: Floats, first: int, weight: float) -> None:
         share = weight * head / new
         weight *= diagonal[k] / new
         diagonal[k] = new
-        for j in range(k + 1, inputs + 1):
-            row[j] -= head * upper[k, j]
-            upper[k, j] += share * row[j]
+        _eliminate(row[k + 1 :], upper[k, k + 1 :], head, share)
+
+
+@inner
+def _eliminate(row: Floats, upper: Floats, head: float, share: float) -> None:
+    """What is left of a row without its head; its share of a row of the equations."""
+    for j in range(len(row)):  # from 0 on, as that makes vectors of it
+        row[j] -= head * upper[j]
+        upper[j] += share * row[j]
 
 
 @inner
 def _solve(state: RidgeState) -> None:
+    """Find the weights from the last to the first, four at a time: one must wait for another."""
     upper, weights = state.upper, state.weights
     inputs = len(weights)
-    for i in range(inputs - 1, -1, -1):
+    end = inputs
+    while end >= 4:
+        i, j, k, m = end - 4, end - 3, end - 2, end - 1
+        a, b, c, d = upper[i], upper[j], upper[k], upper[m]
+        by_a, by_b, by_c, by_d = four_products(a[end:], b[end:], c[end:], d[end:], weights[end:])
+        weights[m] = d[inputs] - by_d
+        weights[k] = c[inputs] - by_c - c[m] * weights[m]
+        weights[j] = b[inputs] - by_b - b[k] * weights[k] - b[m] * weights[m]
+        weights[i] = a[inputs] - by_a - a[j] * weights[j] - a[k] * weights[k] - a[m] * weights[m]
+        end -= 4
+    for i in range(end - 1, -1, -1):
         weights[i] = upper[i, inputs] - product(weights[i + 1 :], upper[i, i + 1 :])
 
 
