@@ -10,19 +10,25 @@ from typing import NamedTuple
 import numpy as np
 
 from tidegate.forecast.horizon import Horizons, iterated
-from tidegate.forecast.judging.alarms import ShiftDetector, shift_in
+from tidegate.forecast.judging.alarms import NEWS, ShiftDetector, shift_in
 from tidegate.forecast.judging.judge import Judge
 from tidegate.forecast.model.core import Core
 from tidegate.forecast.model.features import Place
 from tidegate.forecast.parts import Floats, Part
 from tidegate.forecast.prediction import Outcome, Prediction, Weights
-from tidegate.forecast.row import NEWS_OF_ROW, meet_row, say_row
+from tidegate.forecast.row import (
+    MISSING,
+    NEWS_OF_ROW,
+    RANK,
+    READY,
+    meet_row,
+    say_row,
+    told_size,
+)
 from tidegate.forecast.timing.grid import Grid
 from tidegate.forecast.timing.timeline import Timeline
 
 __all__ = ["Follower", "Task"]
-
-USUAL = 1  #: of what :func:`say_row` tells: the usual change
 
 
 @dataclass(frozen=True)
@@ -86,21 +92,26 @@ class Follower(Part):
         small, steps = len(self.core.features.layout.small), task.horizon
         self.horizons = [Horizons(steps, small, task.levels)] if steps > 1 else []
         self._judging = (self.judge.scale.memory, self.judge.conformal.memory)
-        self._told, self._news = np.empty(2 + len(task.levels)), np.empty(NEWS_OF_ROW)
+        self._names, self._weights = self.core.names, self.core.stack.weights
+        self._told, self._news = np.empty(told_size(len(task.levels))), np.empty(NEWS_OF_ROW)
         self._asked: _Answer | None = None
 
     def seen(self, seconds: float | None) -> list[Floats]:
         """What each gated expert sees of the row of that time; empty at first."""
         answer = self._ask(self._timeline.place(seconds))
-        return self.core.shown(answer.numbers) if answer.told[USUAL] > 0 else []
+        return self.core.shown(answer.numbers) if answer.told[0] > 0 else []
 
     def predict(self, seconds: float | None) -> Prediction:
         """The row of that time; changes nothing."""
-        value, usual, *widths = self._ask(self._timeline.place(seconds)).told
+        usual, value, *ends = self._ask(self._timeline.place(seconds)).told
         if not usual > 0:
-            return self._said(value, {}, seconds)
-        weights = Weights(self.core.names, self.core.stack.weights.copy())
-        return Prediction(self._bounded(value), self._ends(value, widths), weights, seconds)
+            return Prediction(value, seconds=seconds)
+        intervals = {
+            level: (low, high)
+            for level, low, high in zip(self._task.levels, ends[::2], ends[1::2], strict=True)
+            if high < inf
+        }
+        return Prediction(value, intervals, Weights(self._names, self._weights.copy()), seconds)
 
     def path(self, horizon: int) -> list[Prediction]:
         """The coming rows; with intervals as far as the horizon of the task."""
@@ -132,16 +143,18 @@ class Follower(Part):
             core.memory, core.shape, place.numbers, self._ask(place).numbers, value, inputs,
             gated.xs, gated.targets, *self._judging, self.detector.memory, news,
         )  # fmt: skip
-        *shifted, rank, missing, ready = news.tolist()
-        if ready:
+        told: list[float] = news.tolist()
+        if told[READY]:
             gated.learn()
         self._asked = None
         if timeline.grid is not None and seconds is not None:
             timeline.grid.advance(seconds)
         timeline.rows += 1
         self._learn_ahead(value)
-        shift = shift_in(shifted)
-        flags = ("missing",) * bool(missing) + ("alarm",) * (shift is not None)
+        rank, shift = told[RANK], shift_in(told[:NEWS])
+        flags: tuple[str, ...] = ("missing",) if told[MISSING] else ()
+        if shift is not None:
+            flags = (*flags, "alarm")
         return Outcome(flags, rank if isfinite(rank) else None, shift)
 
     def miss(self, seconds: float) -> None:
@@ -158,12 +171,12 @@ class Follower(Part):
 
     def _ask(self, place: Place) -> _Answer:
         answer = self._asked
-        if answer is None or answer.place != place:
+        if answer is None or (answer.place is not place and answer.place != place):
             core = self.core
             numbers = core.look(place)
             say_row(
                 core.memory, core.shape, place.numbers, numbers, core.gated.said,
-                *self._judging, self._told,
+                *self._judging, self._task.least, self._told,
             )  # fmt: skip
             answer = self._asked = _Answer(place, numbers, self._told.tolist())
         return answer

@@ -124,7 +124,7 @@ class Forecaster(Part):
         seconds = None if time is None else seconds_of(time, self._zone)
         if seconds is not None and seconds <= self.timeline.now:
             return Outcome(("late",))
-        gap = self.reach(seconds)
+        gap = seconds is not None and self._go_through(seconds)
         if seconds is None and self.timeline.grid is not None:
             seconds = self.timeline.grid.ahead(1)
         outcome = self.follower.meet(value, np.asarray(inputs, np.float64), seconds)
@@ -145,13 +145,7 @@ class Forecaster(Part):
 
         Steps at which the stream never has a row are none that are missing.
         """
-        if time is None:
-            return False
-        gap = False
-        for due in self.timeline.missing(seconds_of(time, self._zone)):
-            self.follower.miss(due)
-            gap = True
-        return gap
+        return time is not None and self._go_through(seconds_of(time, self._zone))
 
     def go_on_with(self, weights: Floats) -> None:
         """Take what linear experts and mixtures learned elsewhere (``core.weights``), copied."""
@@ -219,6 +213,13 @@ class Forecaster(Part):
         periods = [int(p) for p in state["periods"]]
         self.follower = Follower(self._task, self.timeline, grid, periods)
         super().restore(state)
+
+    def _go_through(self, seconds: float) -> bool:
+        gap = False
+        for due in self.timeline.missing(seconds):
+            self.follower.miss(due)
+            gap = True
+        return gap
 
     def _coming(self, time: Time | None) -> float | None:
         return self.timeline.coming() if time is None else seconds_of(time, self._zone)

@@ -32,7 +32,7 @@ from tidegate.forecast.model.scale import VALUE
 from tidegate.forecast.model.slots import AVERAGE
 from tidegate.forecast.parts import Floats
 
-__all__ = ["MISSING", "NEWS_OF_ROW", "RANK", "READY", "meet_row", "say_row"]
+__all__ = ["MISSING", "NEWS_OF_ROW", "RANK", "READY", "meet_row", "say_row", "told_size"]
 
 LOOSENED = 0.7  #: what linear experts keep of the past at a shift, until it turns out a blip
 
@@ -40,6 +40,11 @@ LOOSENED = 0.7  #: what linear experts keep of the past at a shift, until it tur
 #: whether something was missing; whether the stream had changed before
 RANK, MISSING, READY = range(NEWS, NEWS + 3)
 NEWS_OF_ROW = NEWS + 3
+
+
+def told_size(levels: int) -> int:
+    """Numbers that :func:`say_row` tells."""
+    return 2 + 2 * levels
 
 
 @compiled
@@ -51,6 +56,7 @@ def say_row(
     said: NDArray[np.float32],
     spread: Floats,
     scores: Floats,
+    least: float,
     told: Floats,
 ) -> None:
     """What all experts say of the coming row, where the gated ones ``said`` this.
@@ -59,18 +65,21 @@ def say_row(
         memory, shape, place, numbers: of a :class:`~tidegate.forecast.model.core.Core`.
         said: (gated expert).
         spread, scores: memories of a :class:`~tidegate.forecast.judging.judge.Judge`.
-        told: filled in: the forecast; the usual change, 0 before the stream has changed; and for
-            every level the half-width of the interval.
+        least: below which no value can be.
+        told: filled in: the usual change, 0 before the stream has changed; the forecast; and for
+            every level the low and the high end of the interval, infinite at first.
     """
     change = conclude(memory, shape, place, numbers, said)
     plan = plan_in(shape)
     asked, features = asked_in(numbers, plan), past(memory, plan, at_in(shape))
-    usual, widths = features.scale[VALUE], told[2:]
+    usual, levels = features.scale[VALUE], levels_in(scores)
+    value, widths = features.recent[0] + usual * change, np.empty(levels)
     sizes, ranks = _judging(spread, scores, asked)
     expect_error(sizes, ranks, asked.doubts, asked.around, widths)
-    told[0], told[1] = features.recent[0] + usual * change, usual
-    for k in range(len(widths)):
-        widths[k] *= usual
+    told[0], told[1] = usual, max(value, least)
+    for k in range(levels):
+        told[2 + 2 * k] = max(value - usual * widths[k], least)
+        told[3 + 2 * k] = max(value + usual * widths[k], least)
 
 
 @compiled

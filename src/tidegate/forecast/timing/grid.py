@@ -16,6 +16,8 @@ DAY, WEEK, YEAR = 86_400.0, 604_800.0, 31_556_952.0
 MOST_SLOTS = 10_080  #: of a period: the minutes of a week
 LONGEST_STEP_OF_DAYS = 86_400.0 * 1.5
 MONDAY = datetime(2001, 1, 1)
+MONDAY_SECONDS = (MONDAY - datetime(1970, 1, 1)).total_seconds()
+MICROSECOND = 1e-6
 MOST_PLACED = 256  #: rows to come whose places are kept
 ROUNDING = 1e-6  #: slots by which a time may fall short of the slot it begins
 
@@ -59,6 +61,8 @@ class Grid(Part):
         self.step, self._zone = step, zone
         self._periods = named_periods(step)
         self._placed: dict[float, Place] = {}  # rows to come, which are asked for again and again
+        self._day: int | None = None  # of the last place; rows of one day share its keys
+        self._keys = (0, 0)
         self.now = float("nan")
 
     @property
@@ -79,32 +83,39 @@ class Grid(Part):
 
     def advance(self, seconds: float) -> None:
         """The time of the newest row."""
-        self.now = seconds
-        self._placed = {time: place for time, place in self._placed.items() if time > seconds}
+        self.now, placed = seconds, self._placed
+        while placed and (first := next(iter(placed))) <= seconds:
+            del placed[first]
 
     def place(self, seconds: float) -> Place:
         """Where a row of that time stands."""
-        if seconds not in self._placed:
+        place = self._placed.get(seconds)
+        if place is None:
             if len(self._placed) >= MOST_PLACED:
                 self._placed.clear()
-            self._placed[seconds] = self._place(seconds)
-        return self._placed[seconds]
+            place = self._placed[seconds] = self._place(seconds)
+        return place
 
     def _place(self, seconds: float) -> Place:
-        wall = self._wall(seconds)
-        since = (wall - MONDAY).total_seconds()
-        slots = tuple(floor(since * count / length + ROUNDING) for length, count in self._periods)
-        days = calendar_keys(wall.date()) if self.step <= LONGEST_STEP_OF_DAYS else None
-        return Place(slots, days)
+        since = self._since(seconds)
+        slots = [floor(since * count / length + ROUNDING) for length, count in self._periods]
+        if self.step > LONGEST_STEP_OF_DAYS:
+            return Place(tuple(slots))
+        day = floor((since + MICROSECOND) / DAY)
+        if day != self._day:
+            self._day, self._keys = day, calendar_keys(MONDAY.date() + timedelta(days=day))
+        return Place(tuple(slots), self._keys)
 
     def ahead(self, steps: int) -> float:
         """True seconds of a row so many steps after the newest."""
         return self.now + steps * self.step
 
-    def _wall(self, seconds: float) -> datetime:
+    def _since(self, seconds: float) -> float:
+        """Seconds since a Monday, on the clock on the wall."""
         if self._zone is None:
-            return datetime(1970, 1, 1) + timedelta(seconds=seconds)
-        return datetime.fromtimestamp(seconds, self._zone).replace(tzinfo=None)
+            return seconds - MONDAY_SECONDS
+        wall = datetime.fromtimestamp(seconds, self._zone).replace(tzinfo=None)
+        return (wall - MONDAY).total_seconds()
 
 
 def usual_step(times: list[float]) -> float | None:

@@ -45,6 +45,8 @@ def seconds_of(time: Time, zone: tzinfo | None) -> float:
     >>> seconds_of("1970-01-01 02:00", zone_of("Europe/Paris"))
     3600.0
     """
+    if isinstance(time, float) and isfinite(time):
+        return float(time)
     if isinstance(time, np.datetime64):
         time = time.astype("datetime64[us]").item()
     if isinstance(time, datetime):

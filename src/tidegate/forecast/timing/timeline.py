@@ -95,12 +95,13 @@ class Timeline(Part):
         if grid is None:
             return
         last, missing = grid.now, grid.missing_before(seconds)
+        if not missing:
+            return
         for k in range(max(1, missing - LONGEST_GAP + 1), missing + 1):
             due = last + k * grid.step
             if self.open(grid.place(due), due):
                 yield due
-        if missing:
-            grid.advance(seconds - grid.step)
+        grid.advance(seconds - grid.step)
 
     def take(self, seconds: float | None) -> None:
         """The time of the row that came."""
