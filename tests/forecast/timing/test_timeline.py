@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tidegate.forecast import Forecaster
+from tidegate.forecast.model.slots import SlotMemory
 from tidegate.forecast.timing.grid import Grid
 from tidegate.forecast.timing.timeline import LONGEST_GAP, Timeline
 
@@ -19,6 +20,9 @@ class Seen:
 
     def seen(self, slot: int) -> bool:
         return 7 <= slot % 24 < 19
+
+    def full(self) -> bool:
+        return False
 
 
 def opened(now: float) -> Timeline:
@@ -39,6 +43,18 @@ def test_a_night_is_no_gap_and_a_missing_noon_is() -> None:
     assert opened(evening).coming() == morning
     path = [seconds for seconds, _ in opened(evening).coming_places(13)]
     assert path == [*(morning + k * HOUR for k in range(12)), morning + 24 * HOUR]
+
+
+def test_once_there_were_rows_at_all_places_none_needs_to_be_looked_at() -> None:
+    slots, asked, always = SlotMemory(24), opened(96 * HOUR), opened(96 * HOUR)
+    asked.slots = always.slots = (slots,)
+    for slot in range(24):
+        slots.update(slot, 1.0)
+        hours = [seconds / HOUR % 24 for seconds, _ in asked.coming_places(30) if seconds]
+        assert set(hours) == set(range(slot + 1))
+    assert always.coming_places(30) == [
+        (time, Grid(HOUR).place(time)) for time in (HOUR * (97 + k) for k in range(30))
+    ]
 
 
 def test_of_a_long_gap_the_end_is_gone_through() -> None:

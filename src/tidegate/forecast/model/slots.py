@@ -68,6 +68,10 @@ class SlotMemory(Flat):
         """Whether the slot of ``step`` has ever had a value."""
         return isfinite(self.table[step % self.period, LAST])
 
+    def full(self) -> bool:
+        """Whether every slot has had a value."""
+        return bool(np.isfinite(self.table[:, LAST]).all())
+
     def update(self, step: int, value: float) -> None:
         """The finite ``value`` that came at ``step``."""
         learn_slot(self.table[step % self.period], float(value))

@@ -45,6 +45,7 @@ class Timeline(Part):
         self.grid: Grid | None = None
         self.periods: tuple[int, ...] = ()
         self.slots: Sequence[SlotMemory] = ()
+        self._always = False  # whether rows were seen at all places, so that it stays so
         self.rows = 0
         self.first_seconds = self.newest = nan
 
@@ -58,6 +59,7 @@ class Timeline(Part):
     ) -> None:
         """Go on, on this grid and these periods."""
         self.grid, self.periods, self.slots = grid, tuple(periods), slots
+        self._always = False
 
     def place(self, seconds: float | None) -> Place:
         """Where a row of that time stands, or the coming one without times."""
@@ -74,6 +76,8 @@ class Timeline(Part):
         if self.grid is None:
             periods = len(self.periods)
             return [(None, Place((self.rows + k,) * periods)) for k in range(count)]
+        if self.slots and not self._always:
+            self._always = self.slots[-1].full()
         coming: list[tuple[float | None, Place]] = []
         after = self.grid.ahead(1)
         for _ in range(count):
@@ -84,7 +88,7 @@ class Timeline(Part):
 
     def open(self, place: Place, seconds: float) -> bool:
         """Whether the stream has rows at such a place; before a whole period any may."""
-        if not self.slots or self.grid is None:
+        if self._always or not self.slots or self.grid is None:
             return True
         whole = self.slots[-1].period * self.grid.step
         return seconds - self.first_seconds <= whole or self.slots[-1].seen(place.slots[-1])
@@ -131,6 +135,8 @@ class Timeline(Part):
 
     def _next_open(self, grid: Grid, after: float) -> float:
         """The first step from ``after`` on at which the stream ever has rows."""
+        if self._always:
+            return after
         for k in range(max(grid.periods, default=1)):
             if self.open(grid.place(after + k * grid.step), after):
                 return after + k * grid.step
