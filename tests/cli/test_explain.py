@@ -171,7 +171,7 @@ def forecast(recorded: Path) -> Path:
 def test_a_forecaster_is_explained(call: Call, forecast: Path) -> None:
     done = call("explain", forecast / "forecast", "--format", "json")
     found = json.loads(done.out)
-    assert done.code == 0 and len(found["networks"]) == 9 and len(found["units"]) == 3
+    assert done.code == 0 and len(found["networks"]) == 8 and len(found["units"]) == 3
     assert found["first_step"] + found["steps"] - 1 == 120
     heaviest = max(found["networks"], key=lambda row: row["weight"])
     assert found["network"] == heaviest["network"] == found["networks"][0]["network"]

@@ -21,7 +21,7 @@ class Model(Protocol):
 
     Attributes:
         levels: coverages of its intervals, the first the one that is shown.
-        experts: names of what it mixes.
+        experts: names of what it may mix.
 
     >>> model: Model = ForecasterModel(Forecaster(units=0, levels=(0.5, 0.9)))
     >>> model.levels, model.experts[-1]
@@ -64,7 +64,7 @@ class ForecasterModel:
     def __init__(self, forecaster: Forecaster, horizon: int = 1) -> None:
         self.forecaster, self._horizon = forecaster, horizon
         self.levels = tuple(forecaster.settings["levels"])
-        self.experts = forecaster.core.names
+        self.experts = forecaster.core.possible_names
         self._after_gap = False
         self._next: Prediction | None = None  # what was said of the coming row
         #: what looks at the inputs of the gated experts, of every row that is learned

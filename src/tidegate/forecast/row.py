@@ -17,14 +17,13 @@ from tidegate.forecast.model.asking import conclude
 from tidegate.forecast.model.feature_learning import see_columns
 from tidegate.forecast.model.feature_state import LEVEL, FeatureState, row_of
 from tidegate.forecast.model.mind import (
-    LINEAR,
     Asked,
     Plan,
     asked_in,
     at_in,
-    linear_expert,
     past,
     plan_in,
+    section_of,
 )
 from tidegate.forecast.model.observing import observe
 from tidegate.forecast.model.ridge import loosen_ridge
@@ -147,5 +146,6 @@ def _expected(features: FeatureState, place: Integers) -> float:
 
 @inner
 def _loosen(memory: Floats, plan: Plan, at: Integers, share: float) -> None:
-    for k in range(LINEAR):
-        loosen_ridge(linear_expert(memory, plan, at, k), share)
+    for k in range(len(plan.linear)):
+        for section in range(plan.sections[k]):
+            loosen_ridge(section_of(memory, plan, at, k, section), share)

@@ -12,12 +12,13 @@ from tidegate.forecast.model.calendar import calendar_in
 from tidegate.forecast.model.feature_learning import pass_over
 from tidegate.forecast.model.feature_state import NO_DAY, FeatureState, row_of, within
 from tidegate.forecast.model.feature_values import features_at
+from tidegate.forecast.model.ferns import predict_ferns
 from tidegate.forecast.model.mind import (
     BLEND,
     DAYS,
     ERRORS,
     LAGS,
-    LINEAR,
+    LAST_TWO,
     LOAD,
     LOADS,
     NEAR,
@@ -31,6 +32,7 @@ from tidegate.forecast.model.mind import (
     asked_in,
     at_in,
     base_of,
+    ferns,
     last_word,
     linear_expert,
     part,
@@ -57,7 +59,7 @@ def prepare(memory: Floats, shape: Integers, place: Integers, numbers: Floats, x
     plan, at = plan_in(shape), at_in(shape)
     asked = asked_in(numbers, plan)
     features_at(past(memory, plan, at), place, asked.x)
-    asked.base[0] = _speak(memory, plan, at, asked.x, asked.linear)
+    asked.base[0] = _speak(memory, plan, at, place, asked.x, asked.linear)
     if len(xs):
         own = asked.own
         errors = part(memory, at, ERRORS)
@@ -69,14 +71,16 @@ def prepare(memory: Floats, shape: Integers, place: Integers, numbers: Floats, x
 
 
 @inner
-def _speak(memory: Floats, plan: Plan, at: Integers, x: Floats, said: Floats) -> float:
-    """What linear experts say of features x, and how it is mixed."""
+def _speak(
+    memory: Floats, plan: Plan, at: Integers, place: Integers, x: Floats, said: Floats
+) -> float:
+    """What linear experts say of a step at ``place`` with features x, and how it is mixed."""
     chosen = np.empty(plan.linear.shape[1])
-    for k in range(LINEAR):
-        ridge = linear_expert(memory, plan, at, k)
+    for k in range(len(said)):
+        ridge = linear_expert(memory, plan, at, k, place, x)
         choose(x, plan.linear[k], chosen)
         said[k] = product(ridge.weights, chosen)
-    return mixed(mixture_in(memory, at[BLEND], LINEAR), said)
+    return mixed(mixture_in(memory, at[BLEND], len(said)), said)
 
 
 @inner
@@ -139,16 +143,18 @@ def conclude(
     """The forecast of all experts, where the gated ones ``said`` this."""
     plan, at = plan_in(shape), at_in(shape)
     asked, scales = asked_in(numbers, plan), part(memory, at, SCALES)
-    forecasts = asked.forecasts
-    for k in range(LINEAR):
-        forecasts[k] = asked.linear[k]
+    forecasts, linear = asked.forecasts, len(asked.linear)
+    forecasts[:linear] = asked.linear
     for k in range(len(said)):
         correction = within(float(said[k]), FARTHEST_CORRECTION)
-        forecasts[LINEAR + k] = base_of(asked, plan.corrects[k]) + (
+        forecasts[linear + k] = base_of(asked, plan.corrects[k]) + (
             scales[2 * k + VALUE] * correction
         )
     forecasts[-1] = 0.0
-    asked.mixed[0] = stacked(last_word(memory, plan, at), forecasts)
+    asked.two[:] = stacked(last_word(memory, plan, at), forecasts)
+    if len(plan.ferns):
+        asked.two[1] += predict_ferns(ferns(memory, plan, at), plan.ferns, numbers)
+    asked.mixed[0] = mixed(mixture_in(memory, at[LAST_TWO], 2), asked.two)
     loads = table(memory, at, LOADS)
     usual = loads[place[len(plan.starts) - 2] % len(loads), AVERAGE] if len(loads) else nan
     asked.doubts[0] = usual if isfinite(usual) else memory[at[LOAD] + VALUE]
@@ -163,10 +169,10 @@ def conclude(
 def _differ(linear: Floats, forecasts: Floats, said: float, doubts: Floats) -> None:
     """How large the forecast is, how far the linear experts spread, and all differ from it."""
     mean, square, apart = 0.0, 0.0, 0.0
-    for k in range(LINEAR):
-        mean += linear[k] / LINEAR
-    for k in range(LINEAR):
-        square += (linear[k] - mean) ** 2 / LINEAR
+    for k in range(len(linear)):
+        mean += linear[k] / len(linear)
+    for k in range(len(linear)):
+        square += (linear[k] - mean) ** 2 / len(linear)
     experts = len(forecasts) - 1
     for k in range(experts):
         apart += abs(forecasts[k] - said) / experts
@@ -185,12 +191,12 @@ def iterate(memory: Floats, plan: Plan, at: Integers, places: Integers, path: Fl
         now.starts, now.level, now.scale, now.recent.copy(), now.averages.copy(), now.table,
         now.sums, now.common, now.days, now.past_days.copy(), now.columns,
     )  # fmt: skip
-    x, said, last = np.empty(plan.sizes[0]), np.empty(LINEAR), now.recent[0]
+    x, said, last = np.empty(plan.sizes[0]), np.empty(len(plan.linear)), now.recent[0]
     periods = len(plan.starts) - 1
     for k in range(len(places)):
         if k > 0:
             features_at(ahead, places[k], x)
-            change = _speak(memory, plan, at, x, said) * now.scale[VALUE]
+            change = _speak(memory, plan, at, places[k], x, said) * now.scale[VALUE]
             path[k, 0] = ahead.recent[0] + change
         pass_over(ahead, places[k], path[k, 0])
         usual, before = now.level[0], last

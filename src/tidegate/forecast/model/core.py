@@ -10,28 +10,23 @@ from numpy.typing import NDArray
 
 from tidegate.forecast.model.asking import conclude, prepare
 from tidegate.forecast.model.calendar import CalendarMemory
-from tidegate.forecast.model.feature_state import starts_of
+from tidegate.forecast.model.experts import expert_names, gated_experts, linear_experts, plan_of
 from tidegate.forecast.model.features import Features, Place
-from tidegate.forecast.model.gated import GatedExperts, Recipe
-from tidegate.forecast.model.layout import Layout
+from tidegate.forecast.model.gated import GatedExperts
 from tidegate.forecast.model.mind import (
     BLEND,
     DAYS,
     DOUBTS,
     FEATURES,
-    KEEPS,
-    LAST,
-    LINEAR,
+    LAST_TWO,
     LOADS,
-    MIXED,
-    OWN,
     OWN_SIZES,
     RIDGE,
     RIDGES,
     SIZES,
     STACK,
     SURPRISES,
-    Plan,
+    WIDTH,
     around_size,
     asked_in,
     asked_size,
@@ -45,34 +40,7 @@ from tidegate.forecast.model.ridge import Ridge
 from tidegate.forecast.model.stacking import Stack
 from tidegate.forecast.parts import Floats, Part
 
-__all__ = ["Asked", "Core", "EXPERTS"]
-
-# name and features of the linear experts
-LINEAR_EXPERTS = (
-    ("near", "small"),
-    ("wide", "full"),
-    ("fast", "full"),
-    ("lags", "recent"),
-    ("median", "full"),
-)
-# name, features, whether numbers of their own as well, what they correct, and how they learn
-GATED_EXPERTS = (
-    ("gated", "gated", True, MIXED, Recipe(0.003, 1.0, 0.0)),
-    ("gated median", "gated", True, MIXED, Recipe(0.003, 0.2, 0.0)),
-    ("gated slow", "gated", True, MIXED, Recipe(0.001, 1.0, 0.0)),
-    ("gated alone", "gated", True, LAST, Recipe(0.001, 1.0, 0.0)),
-    ("lean", "lean", False, LAST, Recipe(0.003, 1.0, 1.0)),
-    ("smooth", "smooth", False, LAST, Recipe(0.002, 1.0, 1.0)),
-    ("smooth long", "smooth", False, LAST, Recipe(0.001, 0.5, 3.0)),
-    ("smooth wide", "smooth", False, LAST, Recipe(0.002, 2.0, 2.0)),
-    ("changes", "lags_only", False, LAST, Recipe(0.001, 1.0, 0.0)),
-)
-EXPERTS = (
-    *(name for name, _ in LINEAR_EXPERTS),
-    *(name for name, *_ in GATED_EXPERTS),
-    "persistence",
-)
-LINEAR_ALONE = (*EXPERTS[:LINEAR], EXPERTS[-1])
+__all__ = ["Asked", "Core"]
 
 
 @dataclass(frozen=True)
@@ -96,8 +64,9 @@ class Core(Part):
     Args:
         periods: lengths in slots, the shortest first.
         inputs: further columns.
-        units: of every gated expert; 0 leaves them out.
-        seed: of their start weights.
+        units: of every gated expert; 0 leaves out these and all else that takes much memory: the
+            linear experts that learn for sections of a period, and the ferns.
+        seed: of all that is drawn at the start.
 
     Attributes:
         memory: all that it knows, but for the gated experts.
@@ -116,7 +85,10 @@ class Core(Part):
     learned = ("memory", "gated")
 
     def __init__(self, periods: Sequence[int], inputs: int, units: int, seed: int) -> None:
-        self.plan = _plan(periods, inputs, units)
+        light = units == 0
+        self.plan = plan_of(periods, inputs, light, seed)
+        linear, gated = linear_experts(periods, light), gated_experts(light)
+        self._names = expert_names(light, periods)
         self._asked, self.around = asked_size(self.plan), around_size(self.plan)
         sizes = mind_sizes(self.plan, periods)
         self.at = np.cumsum([0, *sizes], dtype=np.int64)
@@ -126,22 +98,30 @@ class Core(Part):
         parts = [self.memory[start:stop] for start, stop in zip(at, at[1:], strict=False)]
         self.features = Features(periods, inputs, parts[FEATURES])
         self.ridges = [
-            Ridge(count_chosen(chosen), keep, RIDGE, memory=part)
-            for keep, chosen, part in zip(KEEPS, self.plan.linear, parts[RIDGES:BLEND], strict=True)
+            Ridge(count_chosen(sees), expert.keep, RIDGE, WIDTH, memory)
+            for sees, expert, sections in zip(
+                self.plan.linear, linear, self._sections(parts[RIDGES]), strict=True
+            )
+            for memory in sections
         ]
-        Mixture(LINEAR, parts[BLEND])
-        self.stack = Stack(LINEAR + len(self.plan.gated) + 1, parts[STACK])
+        Mixture(len(linear), parts[BLEND])
+        self.stack = Stack(len(linear) + len(gated) + 1, parts[STACK])
+        Mixture(2, parts[LAST_TWO])
         CalendarMemory(parts[DAYS])
         parts[SIZES][:] = parts[OWN_SIZES][:] = 1.0
         parts[SURPRISES][:] = parts[LOADS][:] = np.nan
-        experts = GATED_EXPERTS if units else ()
         seen = [count_chosen(chosen) for chosen in self.plan.gated]
-        self.gated = GatedExperts([recipe for *_, recipe in experts], seen, units, seed)
+        self.gated = GatedExperts([expert.recipe for expert in gated], seen, units, seed)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of the experts, in the order of the stack's weights."""
-        return EXPERTS if len(self.gated) else LINEAR_ALONE
+        return self._names
+
+    @property
+    def possible_names(self) -> tuple[str, ...]:
+        """Of the experts that it could have on other periods as well."""
+        return expert_names(not len(self.gated))
 
     @property
     def periods(self) -> tuple[int, ...]:
@@ -213,31 +193,14 @@ class Core(Part):
         rows = asked_in(numbers, self.plan).inputs
         return [row[: count_chosen(seen)] for row, seen in zip(rows, self.plan.gated, strict=True)]
 
+    def _sections(self, ridges: Floats) -> list[Floats]:
+        """(section, number) of every linear expert."""
+        parts = np.split(ridges, self.plan.ridges[1:-1])
+        sections = self.plan.sections.tolist()
+        return [part.reshape(n, -1) for n, part in zip(sections, parts, strict=True)]
+
     def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
         memory = self.memory
         super().restore(state)
         memory[...] = self.memory
         self.memory = memory
-
-
-def _plan(periods: Sequence[int], inputs: int, units: int) -> Plan:
-    layout, own = Layout(len(periods), inputs), OWN + 2 * len(periods)
-    linear = [getattr(layout, which).tolist() for _, which in LINEAR_EXPERTS]
-    extra = list(range(layout.size, layout.size + own))
-    experts = GATED_EXPERTS if units else ()
-    gated = [getattr(layout, which).tolist() + extra * sees for _, which, sees, *_ in experts]
-    return Plan(
-        starts_of(periods),
-        _table(linear),
-        _table(gated),
-        np.array([corrects for *_, corrects, _ in experts], np.int64),
-        np.array([layout.size, inputs, own, periods[-1] if periods else 0], np.int64),
-    )
-
-
-def _table(rows: Sequence[Sequence[int]]) -> NDArray[np.int64]:
-    """Rows of one length: -1 stands after the last number."""
-    table = np.full((len(rows), max(map(len, rows), default=0)), -1, np.int64)
-    for row, chosen in zip(table, rows, strict=True):
-        row[: len(chosen)] = chosen
-    return table

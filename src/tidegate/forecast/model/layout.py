@@ -74,6 +74,11 @@ class Layout:
         return _indices(chosen, self.averages, *late)
 
     @cached_property
+    def sectioned(self) -> Indices:
+        """What is left of it for an expert that learns for one section of a period alone."""
+        return np.setdiff1d(self.full, _indices([], self.phases, self.turns))
+
+    @cached_property
     def recent(self) -> Indices:
         """The last values alone."""
         return np.arange(self.averages.stop)

@@ -15,8 +15,10 @@ import numpy as np
 from tidegate.forecast.compiled import Integers, compiled, inner
 from tidegate.forecast.model.calendar import CALENDAR
 from tidegate.forecast.model.feature_state import FeatureState, features_in, features_size
+from tidegate.forecast.model.ferns import FernState, ferns_in, ferns_size
 from tidegate.forecast.model.mixing import mixture_size
-from tidegate.forecast.model.ridge import RidgeState, ridge_in, ridge_size
+from tidegate.forecast.model.ridge import RidgeState, ridge_in
+from tidegate.forecast.model.sections import section_at
 from tidegate.forecast.model.slots import COLUMNS
 from tidegate.forecast.model.stacking import StackState, stack_in, stack_size
 from tidegate.forecast.parts import Floats
@@ -30,11 +32,13 @@ __all__ = [
     "at_in",
     "base_of",
     "count_chosen",
+    "ferns",
     "last_word",
     "linear_expert",
     "mind_sizes",
     "packed",
     "part",
+    "section_of",
     "past",
     "plan_in",
     "table",
@@ -42,21 +46,15 @@ __all__ = [
 
 OWN = 7  #: inputs of a gated expert beside features: two errors, three forecasts, two of a day
 DOUBTS = 5  #: what the size of an error may depend on
-RIDGE = 1.0
+RIDGE, WIDTH = 1.0, 1.0
 NEAR, WIDE, LAGS = 0, 1, 3  #: linear experts that others look at
 MIXED, LAST = -1, -2  #: other forecasts that gated experts correct
 LENGTHS = 6  #: of the arrays in a packed plan
 
-#: of the linear experts: what is kept of a step, and the width of the loss
-KEEPS = (0.999, 0.9995, 0.998, 0.9995, 0.9995)
-WIDTHS = (1.0, 1.0, 1.0, 1.0, 0.1)
-LINEAR = len(KEEPS)
-
-#: parts of the memory, in the order in which they lie there; from RIDGES on one for each
-FEATURES, RIDGES = 0, 1
-BLEND, STACK, SIZES, OWN_SIZES, ERRORS, SURPRISES, DAYS, LOADS, LOAD, SCALES, STEPS = range(
-    RIDGES + LINEAR, RIDGES + LINEAR + 11
-)
+#: parts of the memory, in the order in which they lie there; those from RIDGES to LAST_TWO are what
+#: one stream can learn for another
+FEATURES, RIDGES, BLEND, STACK, FERNS, LAST_TWO, SIZES, OWN_SIZES, ERRORS = range(9)
+SURPRISES, DAYS, LOADS, LOAD, SCALES, STEPS = range(9, 15)
 
 
 class Plan(NamedTuple):
@@ -65,16 +63,26 @@ class Plan(NamedTuple):
     Attributes:
         starts: first rows of the periods in tables, and their end.
         linear: (linear expert, feature) which features each sees, -1 after the last.
+        keeps: (linear expert,) what is kept of a step.
+        splits: (linear expert,) by what its sections are told apart.
+        sections: (linear expert,) how many it has, each with weights of its own.
+        ridges: (linear expert + 1,) where the weights of each start, and their end.
         gated: (gated expert, input) what each sees of the scaled features and, after them, the
             scaled numbers of its own; -1 after the last.
         corrects: (gated expert,) the forecast that each corrects, as in :func:`base_of`.
+        ferns: (fern, test) which of the numbers that ferns see each compares.
         sizes: of features, further columns, numbers of their own, and the loads' table.
     """
 
     starts: Integers
     linear: Integers
+    keeps: Floats
+    splits: Integers
+    sections: Integers
+    ridges: Integers
     gated: Integers
     corrects: Integers
+    ferns: Integers
     sizes: Integers
 
 
@@ -120,6 +128,7 @@ class Asked(NamedTuple):
         own: raw numbers that only gated experts see.
         inputs: (gated expert, input).
         forecasts: of all experts, persistence (0) last.
+        two: their mixture, and what ferns make of it.
         mixed: (1,) the forecast.
         doubts: what the size of its error may depend on, each at least 0.
         around: what else it may depend on, the features of the linear expert ``WIDE``.
@@ -131,6 +140,7 @@ class Asked(NamedTuple):
     own: Floats
     inputs: Floats
     forecasts: Floats
+    two: Floats
     mixed: Floats
     doubts: Floats
     around: Floats
@@ -139,12 +149,14 @@ class Asked(NamedTuple):
 def mind_sizes(plan: Plan, periods: Sequence[int]) -> list[int]:
     """Numbers of every part of a memory, in the order in which they lie there."""
     features, columns, own, longest = plan.sizes.tolist()
-    experts = LINEAR + len(plan.gated) + 1
+    linear = len(plan.linear)
     return [
         features_size(periods, columns),
-        *(ridge_size(count_chosen(chosen)) for chosen in plan.linear),
-        mixture_size(LINEAR),
-        stack_size(experts),
+        int(plan.ridges[-1]),
+        mixture_size(linear),
+        stack_size(linear + len(plan.gated) + 1),
+        ferns_size(*plan.ferns.shape),
+        mixture_size(2),
         features,
         own,
         2,
@@ -176,15 +188,32 @@ def past(memory: Floats, plan: Plan, at: Integers) -> FeatureState:
 
 
 @inner
-def linear_expert(memory: Floats, plan: Plan, at: Integers, k: int) -> RidgeState:
-    """The linear expert number k."""
-    return ridge_in(memory, at[RIDGES + k], count_chosen(plan.linear[k]))
+def linear_expert(
+    memory: Floats, plan: Plan, at: Integers, k: int, place: Integers, x: Floats
+) -> RidgeState:
+    """The linear expert number k, as it is for a step at ``place`` with features x."""
+    section = section_at(plan.splits[k], plan.sections[k], plan.starts, place, x)
+    return section_of(memory, plan, at, k, section)
+
+
+@inner
+def section_of(memory: Floats, plan: Plan, at: Integers, k: int, section: int) -> RidgeState:
+    """The linear expert number k in one of its sections."""
+    size = (plan.ridges[k + 1] - plan.ridges[k]) // plan.sections[k]
+    start = at[RIDGES] + plan.ridges[k] + section * size
+    return ridge_in(memory, start, count_chosen(plan.linear[k]))
 
 
 @inner
 def last_word(memory: Floats, plan: Plan, at: Integers) -> StackState:
     """What mixes all experts."""
-    return stack_in(memory, at[STACK], LINEAR + len(plan.gated) + 1)
+    return stack_in(memory, at[STACK], len(plan.linear) + len(plan.gated) + 1)
+
+
+@inner
+def ferns(memory: Floats, plan: Plan, at: Integers) -> FernState:
+    """What corrects the mixture of all experts."""
+    return ferns_in(memory, at[FERNS], plan.ferns.shape[0], plan.ferns.shape[1])
 
 
 @compiled
@@ -212,7 +241,7 @@ def around_size(plan: Plan) -> int:
 def asked_size(plan: Plan) -> int:
     """Numbers that a step asked for takes."""
     features, _, own, _ = plan.sizes.tolist()
-    said = 2 * LINEAR + len(plan.gated) + 3
+    said = 2 * len(plan.linear) + len(plan.gated) + 5
     return int(features + own + plan.gated.size + said + DOUBTS + around_size(plan))
 
 
@@ -220,18 +249,20 @@ def asked_size(plan: Plan) -> int:
 def asked_in(numbers: Floats, plan: Plan) -> Asked:
     """What lies in ``numbers``."""
     linear = plan.sizes[0]
-    base = linear + LINEAR
+    base = linear + len(plan.linear)
     own = base + 1
     inputs = own + plan.sizes[2]
     forecasts = inputs + plan.gated.size
-    mixed = forecasts + LINEAR + len(plan.gated) + 1
+    two = forecasts + len(plan.linear) + len(plan.gated) + 1
+    mixed = two + 2
     return Asked(
         numbers[:linear],
         numbers[linear:base],
         numbers[base:own],
         numbers[own:inputs],
         numbers[inputs:forecasts].reshape(plan.gated.shape),
-        numbers[forecasts:mixed],
+        numbers[forecasts:two],
+        numbers[two:mixed],
         numbers[mixed : mixed + 1],
         numbers[mixed + 1 : mixed + 1 + DOUBTS],
         numbers[mixed + 1 + DOUBTS :],

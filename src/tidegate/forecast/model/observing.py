@@ -11,12 +11,12 @@ from tidegate.forecast.model.asking import choose, copy
 from tidegate.forecast.model.calendar import calendar_in, learn_day
 from tidegate.forecast.model.feature_learning import observe_value, pass_over
 from tidegate.forecast.model.feature_state import FARTHEST, NO_DAY, row_of, within
+from tidegate.forecast.model.ferns import learn_ferns
 from tidegate.forecast.model.mind import (
     BLEND,
     DAYS,
     ERRORS,
-    KEEPS,
-    LINEAR,
+    LAST_TWO,
     LOAD,
     LOADS,
     OWN_SIZES,
@@ -26,12 +26,13 @@ from tidegate.forecast.model.mind import (
     STEPS,
     SURPRISES,
     WIDE,
-    WIDTHS,
+    WIDTH,
     Asked,
     Plan,
     asked_in,
     at_in,
     base_of,
+    ferns,
     last_word,
     linear_expert,
     part,
@@ -100,36 +101,44 @@ def _learn(
 ) -> None:
     asked = asked_in(numbers, plan)
     error, load = y - asked.base[0], part(memory, at, LOAD)
-    _teach(memory, plan, at, asked.x, y, _usual(table(memory, at, LOADS), load[VALUE], place))
-    learn_mixture(mixture_in(memory, at[BLEND], LINEAR), asked.linear, y)
+    usual = _usual(table(memory, at, LOADS), load[VALUE], place)
+    _teach(memory, plan, at, place, asked.x, y, usual)
+    learn_mixture(mixture_in(memory, at[BLEND], len(asked.linear)), asked.linear, y)
     learn_stack(last_word(memory, plan, at), asked.forecasts, y)
+    learn_mixture(mixture_in(memory, at[LAST_TWO], 2), asked.two, y)
+    if len(plan.ferns):
+        learn_ferns(ferns(memory, plan, at), plan.ferns, numbers, y - asked.two[0])
     errors, steps = part(memory, at, ERRORS), memory[at[STEPS]]
     errors[0], errors[1] = error, errors[0]
     take_size(load, error, LOAD_WINDOW)
-    _remember(memory, plan, at, place, error)
+    _remember(memory, plan, at, place, asked.x, error)
     rate = SIZE_RATE if steps > KNOWN else 1 / (steps + 1)
     _follow(part(memory, at, SIZES), asked.x, rate)
     _follow(part(memory, at, OWN_SIZES), asked.own, rate)
 
 
 @inner
-def _teach(memory: Floats, plan: Plan, at: Integers, x: Floats, y: float, usual: float) -> None:
+def _teach(
+    memory: Floats, plan: Plan, at: Integers, place: Integers, x: Floats, y: float, usual: float
+) -> None:
     """The linear experts learn."""
     chosen = np.empty(plan.linear.shape[1])
-    for k in range(LINEAR):
-        ridge = linear_expert(memory, plan, at, k)
+    for k in range(len(plan.linear)):
+        ridge = linear_expert(memory, plan, at, k, place, x)
         choose(x, plan.linear[k], chosen)
         seen = chosen[: len(ridge.weights)]
-        learn_ridge(ridge, seen, y, usual, KEEPS[k], RIDGE, WIDTHS[k])
+        learn_ridge(ridge, seen, y, usual, plan.keeps[k], RIDGE, WIDTH)
 
 
 @inner
-def _remember(memory: Floats, plan: Plan, at: Integers, place: Integers, error: float) -> None:
+def _remember(
+    memory: Floats, plan: Plan, at: Integers, place: Integers, x: Floats, error: float
+) -> None:
     """The error in the memories of slots and days."""
     periods, surprises = len(plan.starts) - 1, table(memory, at, SURPRISES)
     for k in range(periods):
         learn_slot(surprises[row_of(plan.starts, k, place[k])], error)
-    scale = linear_expert(memory, plan, at, WIDE).scale[VALUE]
+    scale = linear_expert(memory, plan, at, WIDE, place, x).scale[VALUE]
     if place[periods] != NO_DAY and scale > 0:
         days = calendar_in(memory, at[DAYS])
         learn_day(days, place[periods], place[periods + 1], within(error / scale, CAP))
