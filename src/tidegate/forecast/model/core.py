@@ -98,7 +98,7 @@ class Core(Part):
         parts = [self.memory[start:stop] for start, stop in zip(at, at[1:], strict=False)]
         self.features = Features(periods, inputs, parts[FEATURES])
         self.ridges = [
-            Ridge(count_chosen(sees), expert.keep, RIDGE, WIDTH, memory)
+            Ridge(count_chosen(sees), 1 - 1 / expert.window, RIDGE, WIDTH, memory)
             for sees, expert, sections in zip(
                 self.plan.linear, linear, self._sections(parts[RIDGES]), strict=True
             )

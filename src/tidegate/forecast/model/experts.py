@@ -31,13 +31,13 @@ class Linear(NamedTuple):
     Attributes:
         name: of the expert.
         sees: which features, by their name in the layout.
-        keep: what is kept of a step.
+        window: steps over which it forgets: it keeps 1 - 1 / window of a step.
         split: what tells the sections apart that have weights of their own.
     """
 
     name: str
     sees: str
-    keep: float
+    window: int
     split: int = WHOLE
 
 
@@ -60,16 +60,16 @@ class Gated(NamedTuple):
 
 
 LINEAR = (
-    Linear("near", "small", 0.999),
-    Linear("wide", "full", 0.9995),
-    Linear("fast", "full", 0.998),
-    Linear("lags", "recent", 0.9995),
+    Linear("near", "small", 1_000),
+    Linear("wide", "full", 2_000),
+    Linear("fast", "full", 500),
+    Linear("lags", "recent", 2_000),
 )
 SECTIONED = (
-    Linear("by phase", "sectioned", 0.995, split=BY_SHORTEST),
-    Linear("by long phase", "sectioned", 0.99, split=BY_LONGEST),
-    Linear("by change", "sectioned", 0.9995, split=BY_CHANGE),
-    Linear("by level", "sectioned", 0.9995, split=BY_LEVEL),
+    Linear("by phase", "sectioned", 200, split=BY_SHORTEST),
+    Linear("by long phase", "sectioned", 100, split=BY_LONGEST),
+    Linear("by change", "sectioned", 2_000, split=BY_CHANGE),
+    Linear("by level", "sectioned", 2_000, split=BY_LEVEL),
 )
 GATED = (
     Gated("gated", "gated", True, MIXED, Recipe(0.003, 0.2, 0.0)),
@@ -130,7 +130,7 @@ def plan_of(periods: Sequence[int], inputs: int, light: bool, seed: int) -> Plan
     plan = Plan(
         starts=starts_of(periods),
         linear=_table(sees),
-        keeps=np.array([expert.keep for expert in linear]),
+        windows=np.array([expert.window for expert in linear], np.int64),
         splits=np.array([expert.split for expert in linear], np.int64),
         sections=np.array(sections, np.int64),
         ridges=np.cumsum([0, *sizes], dtype=np.int64),

@@ -49,7 +49,6 @@ DOUBTS = 5  #: what the size of an error may depend on
 RIDGE, WIDTH = 1.0, 1.0
 NEAR, WIDE, LAGS = 0, 1, 3  #: linear experts that others look at
 MIXED, LAST = -1, -2  #: other forecasts that gated experts correct
-LENGTHS = 6  #: of the arrays in a packed plan
 
 #: parts of the memory, in the order in which they lie there; those from RIDGES to LAST_TWO are what
 #: one stream can learn for another
@@ -63,7 +62,7 @@ class Plan(NamedTuple):
     Attributes:
         starts: first rows of the periods in tables, and their end.
         linear: (linear expert, feature) which features each sees, -1 after the last.
-        keeps: (linear expert,) what is kept of a step.
+        windows: (linear expert,) steps over which it forgets.
         splits: (linear expert,) by what its sections are told apart.
         sections: (linear expert,) how many it has, each with weights of its own.
         ridges: (linear expert + 1,) where the weights of each start, and their end.
@@ -76,7 +75,7 @@ class Plan(NamedTuple):
 
     starts: Integers
     linear: Integers
-    keeps: Floats
+    windows: Integers
     splits: Integers
     sections: Integers
     ridges: Integers
@@ -89,33 +88,51 @@ class Plan(NamedTuple):
 def packed(plan: Plan, at: Integers) -> Integers:
     """A plan, and where the parts of a memory start, in one array: a call into machine code costs
     by the arrays that it is handed.
+
+    First stand, for every part, where it starts, its rows and its columns.
     """
-    linear, gated = plan.linear.shape, plan.gated.shape
-    lengths = [len(plan.starts), linear[0], linear[1], gated[0], gated[1], len(plan.sizes)]
-    return np.concatenate([lengths, *(part.ravel() for part in (*plan, at))]).astype(np.int64)
+    parts = (*plan, at)
+    shapes = [(len(part), part.shape[1] if part.ndim > 1 else 1) for part in parts]
+    starts = np.cumsum([3 * len(parts), *(part.size for part in parts)])
+    header = [(start, *shape) for start, shape in zip(starts[:-1], shapes, strict=True)]
+    flat = [np.ravel(part) for part in (header, *parts)]
+    return np.concatenate(flat).astype(np.int64)
+
+
+@inner
+def _table_in(shape: Integers, k: int) -> Integers:
+    """Part k of what was packed, as a table (row, column)."""
+    start, rows, columns = shape[3 * k], shape[3 * k + 1], shape[3 * k + 2]
+    return shape[start : start + rows * columns].reshape((rows, columns))
+
+
+@inner
+def _list_in(shape: Integers, k: int) -> Integers:
+    """Part k of what was packed, as a list."""
+    return shape[shape[3 * k] : shape[3 * k] + shape[3 * k + 1]]
 
 
 @inner
 def plan_in(shape: Integers) -> Plan:
     """The plan that was :func:`packed`."""
-    linear = LENGTHS + shape[0]
-    gated = linear + shape[1] * shape[2]
-    corrects = gated + shape[3] * shape[4]
-    sizes = corrects + shape[3]
     return Plan(
-        shape[LENGTHS:linear],
-        shape[linear:gated].reshape((shape[1], shape[2])),
-        shape[gated:corrects].reshape((shape[3], shape[4])),
-        shape[corrects:sizes],
-        shape[sizes : sizes + shape[5]],
+        _list_in(shape, 0),
+        _table_in(shape, 1),
+        _list_in(shape, 2),
+        _list_in(shape, 3),
+        _list_in(shape, 4),
+        _list_in(shape, 5),
+        _table_in(shape, 6),
+        _list_in(shape, 7),
+        _table_in(shape, 8),
+        _list_in(shape, 9),
     )
 
 
 @inner
 def at_in(shape: Integers) -> Integers:
     """Where the parts of a memory start, as it was :func:`packed` beside a plan."""
-    linear, gated = shape[1] * shape[2], shape[3] * shape[4]
-    return shape[LENGTHS + shape[0] + linear + gated + shape[3] + shape[5] :]
+    return _list_in(shape, 10)
 
 
 class Asked(NamedTuple):

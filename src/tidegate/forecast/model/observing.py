@@ -127,7 +127,7 @@ def _teach(
         ridge = linear_expert(memory, plan, at, k, place, x)
         choose(x, plan.linear[k], chosen)
         seen = chosen[: len(ridge.weights)]
-        learn_ridge(ridge, seen, y, usual, plan.keeps[k], RIDGE, WIDTH)
+        learn_ridge(ridge, seen, y, usual, 1 - 1 / plan.windows[k], RIDGE, WIDTH)
 
 
 @inner
