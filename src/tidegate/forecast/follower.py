@@ -73,8 +73,8 @@ class Follower(Part):
         timeline.settle(grid, periods, self.core.features.slots)
         self.judge = Judge(task.levels, self.core.around)
         self.detector = ShiftDetector()
-        small, steps = len(self.core.features.layout.small), task.horizon
-        self.horizons = [Horizons(steps, small, task.levels)] if steps > 1 else []
+        layout, steps = self.core.features.layout, task.horizon
+        self.horizons = [Horizons(steps, layout, task.levels)] if steps > 1 else []
         self._asked: Asked | None = None
 
     def ask(self, seconds: float | None) -> Asked | None:
