@@ -89,8 +89,8 @@ class Follower(Part):
         timeline.settle(grid, periods, self.core.features.slots)
         self.judge = Judge(task.levels, self.core.around)
         self.detector = ShiftDetector()
-        small, steps = len(self.core.features.layout.small), task.horizon
-        self.horizons = [Horizons(steps, small, task.levels)] if steps > 1 else []
+        layout, steps = self.core.features.layout, task.horizon
+        self.horizons = [Horizons(steps, layout, task.levels)] if steps > 1 else []
         self._judging = (self.judge.scale.memory, self.judge.conformal.memory)
         self._names, self._weights = self.core.names, self.core.stack.weights
         self._told, self._news = np.empty(told_size(len(task.levels))), np.empty(NEWS_OF_ROW)

@@ -3,149 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite, nan
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
 
-from tidegate.forecast.compiled import compiled, inner
-from tidegate.forecast.judging.intervals import (
-    Conformal,
-    ScoreState,
-    learn_late_score,
-    quantile_of,
-    scores_in,
-    scores_size,
+from tidegate.forecast.compiled import Integers, compiled, inner
+from tidegate.forecast.lead import (
+    CANDIDATES,
+    ITERATED,
+    LAST,
+    SAID,
+    SCALE,
+    SLOT,
+    USUAL,
+    WIDTHS,
+    Lead,
+    ask_lead,
+    lead_in,
+    lead_size,
+    learn_lead,
 )
-from tidegate.forecast.model.asking import iterate
+from tidegate.forecast.model.asking import choose, iterate
 from tidegate.forecast.model.core import Core
 from tidegate.forecast.model.feature_state import FARTHEST, within
+from tidegate.forecast.model.feature_values import features_at
 from tidegate.forecast.model.features import Place
-from tidegate.forecast.model.mixing import (
-    Mixture,
-    MixtureState,
-    learn_mixture,
-    mixed,
-    mixture_in,
-    mixture_size,
-)
-from tidegate.forecast.model.ridge import (
-    Ridge,
-    RidgeState,
-    learn_ridge,
-    predict_ridge,
-    ridge_in,
-    ridge_size,
-)
-from tidegate.forecast.model.scale import VALUE, RunningScale, take_size
+from tidegate.forecast.model.layout import Layout
+from tidegate.forecast.model.mind import Plan, past
 from tidegate.forecast.parts import Flat, Floats
 
-__all__ = ["Horizons", "Lead", "iterated"]
+__all__ = ["Horizons", "iterated"]
 
-KEEP, RIDGE, WIDTH = 0.999, 1.0, 1.0
-SCALE_WINDOW = 500.0
-CANDIDATES = 5  #: iterated, direct, the usual and the last of the slot, the last value
-LAST, USUAL = 0, 1  #: of an origin
-
-
-class LeadState(NamedTuple):
-    """What is known of one number of steps ahead: see :class:`Lead`."""
-
-    direct: RidgeState
-    mixture: MixtureState
-    scale: Floats
-    scores: ScoreState
-
-
-def _lead_sizes(inputs: int, levels: int) -> list[int]:
-    return [ridge_size(inputs), mixture_size(CANDIDATES), 2, scores_size(levels)]
-
-
-@compiled
-def _lead_in(memory: Floats, start: int, inputs: int, levels: int) -> LeadState:
-    mixture = start + inputs * (inputs + 3) + 3
-    scale = mixture + 3 * CANDIDATES
-    return LeadState(
-        ridge_in(memory, start, inputs),
-        mixture_in(memory, mixture, CANDIDATES),
-        memory[scale : scale + 2],
-        scores_in(memory, scale + 2, levels),
-    )
-
-
-@inner
-def _all(lead: LeadState, x: Floats, candidates: Floats) -> Floats:
-    """What all candidates say, the direct regression second."""
-    said = np.empty(CANDIDATES)
-    said[0], said[1] = candidates[0], predict_ridge(lead.direct, x)
-    said[2:] = candidates[1:]
-    return said
-
-
-@compiled
-def _said(lead: LeadState, x: Floats, candidates: Floats) -> float:
-    return mixed(lead.mixture, _all(lead, x, candidates))
-
-
-@compiled
-def _learn_lead(
-    lead: LeadState, x: Floats, candidates: Floats, issued: Floats, change: float
-) -> float:
-    """The change that came, and what was issued when it was asked for; the size of the error."""
-    said, scale = _all(lead, x, candidates), issued[0]
-    error = abs(change - mixed(lead.mixture, said))
-    if scale > 0:
-        learn_late_score(lead.scores, error / scale, issued[1:])
-    take_size(lead.scale, error, SCALE_WINDOW)
-    learn_mixture(lead.mixture, said, change, KEEP)
-    learn_ridge(lead.direct, x, change, 1.0, KEEP, RIDGE, WIDTH)
-    return error
-
-
-@compiled
-def _issue(lead: LeadState, issued: Floats) -> None:
-    """The scale of errors, and after it the half-width (level) of every interval in scales."""
-    issued[0] = lead.scale[VALUE]
-    for k in range(len(lead.scores.levels)):
-        issued[1 + k] = quantile_of(lead.scores, 1 - lead.scores.misses[k])
-
-
-class Lead(Flat):
-    """The forecast for one number of steps ahead.
-
-    Args:
-        inputs: features that the direct regression sees.
-        levels: coverages of its intervals.
-
-    >>> lead = Lead(inputs=1, levels=(0.9,))
-    >>> lead.learn(np.ones(1), np.zeros(4), change=1.0)
-    >>> lead.predict(np.ones(1), np.zeros(4)) > 0
-    True
-    """
-
-    def __init__(self, inputs: int, levels: Sequence[float], memory: Floats | None = None) -> None:
-        sizes = _lead_sizes(inputs, len(levels))
-        super().__init__(sum(sizes), memory)
-        at = np.cumsum(sizes).tolist()
-        Ridge(inputs, KEEP, RIDGE, WIDTH, self.memory[: at[0]])
-        Mixture(CANDIDATES, self.memory[at[0] : at[1]])
-        self.scale = RunningScale(SCALE_WINDOW, self.memory[at[1] : at[2]])
-        self.conformal = Conformal(levels, self.memory[at[2] :])
-        self._state = _lead_in(self.memory, 0, inputs, len(levels))
-
-    def predict(self, x: Floats, candidates: Floats) -> float:
-        """The change from the last value on, given those that others expect (4)."""
-        return float(_said(self._state, x, candidates))
-
-    def learn(self, x: Floats, candidates: Floats, change: float) -> None:
-        """The change that came, and what stood there when it was asked for."""
-        issued = np.empty(1 + len(self.conformal.levels))
-        _issue(self._state, issued)
-        _learn_lead(self._state, x, candidates, issued, float(change))
-
-    def widths(self) -> list[float]:
-        """Half-widths of the intervals; infinite while little is known."""
-        return [width * self.scale.value for width in self.conformal.widths()]
+ERROR_WINDOW = 500.0
+VALUE, CHANGE = 0, 1  #: of an origin: the last value, and the usual change
 
 
 def iterated(core: Core, places: Sequence[Place]) -> Floats:
@@ -160,57 +51,118 @@ def iterated(core: Core, places: Sequence[Place]) -> Floats:
     >>> iterated(core, [Place((step,)) for step in range(100, 104)]).round(1) + 0.0
     array([0., 1., 0., 1.])
     """
-    return _iterated(core, places)[:, 0]
+    return _iterated(core, places, _where(places))[:, 0]
 
 
-def _iterated(core: Core, places: Sequence[Place]) -> Floats:
+def _where(places: Sequence[Place]) -> Integers:
+    return np.array([place.numbers for place in places])
+
+
+def _iterated(core: Core, places: Sequence[Place], where: Integers) -> Floats:
     """The path (step, 3), and the usual and the last value of every place beside it."""
     path = np.full((len(places), 3), core.features.last)
     if core.ready:
         path[0, 0] = core.predict(places[0])
-        where = np.array([place.numbers for place in places])
         iterate(core.memory, core.plan, core.at, where, path)
     return path
 
 
-class Waiting(NamedTuple):
-    """What was asked at the last rows and waits in a ring for its value.
+class Asked(NamedTuple):
+    """What was asked at some rows, and waits for the values.
 
     Attributes:
-        x: (row, input) features of the direct regressions.
-        candidates: (row, step, 4) what others said.
         origin: (row, 2) the last value, and the usual change.
-        issued: (row, step, 1 + level) the scale of errors, and the half-widths in scales.
+        near: (row, input) features of the first step.
+        far: (row, step, input) features of every step.
+        candidates: (row, step, candidate) what is said of it.
+        issued: (row, step, 2 + level) forecasts, scales and widths.
     """
 
-    x: Floats
-    candidates: Floats
     origin: Floats
+    near: Floats
+    far: Floats
+    candidates: Floats
     issued: Floats
+
+
+class Seen(NamedTuple):
+    """Which features enter.
+
+    Attributes:
+        all: how many there are.
+        near: those of the first step.
+        far: those of every step.
+    """
+
+    all: int
+    near: Integers
+    far: Integers
+
+
+def _seen(layout: Layout) -> Seen:
+    return Seen(layout.size, layout.origin.astype(np.int64), layout.ahead.astype(np.int64))
+
+
+@compiled
+def _see(
+    memory: Floats, plan: Plan, at: Integers, places: Integers, seen: Seen, asked: Asked, row: int
+) -> None:
+    """The features, of the last row as it stands, for every step of a path."""
+    now, x = past(memory, plan, at), np.empty(seen.all)
+    for k in range(len(places)):
+        features_at(now, places[k], x)
+        if k == 0:
+            choose(x, seen.near, asked.near[row])
+        choose(x, seen.far, asked.far[row, k])
+
+
+@compiled
+def _propose(path: Floats, asked: Asked, row: int) -> None:
+    """The candidates, from a path (step, 3) in the units of the target."""
+    last, usual = asked.origin[row, VALUE], asked.origin[row, CHANGE]
+    over = 1 / usual if usual > 0 else 0.0
+    candidates = asked.candidates[row]
+    for k in range(len(path)):
+        candidates[k, ITERATED] = within((path[k, 0] - last) * over, FARTHEST)
+        candidates[k, USUAL] = within((path[k, 1] - last) * over, FARTHEST)
+        candidates[k, SLOT] = within((path[k, 2] - last) * over, FARTHEST)
+        candidates[k, LAST] = 0.0
+
+
+@inner
+def _inputs(asked: Asked, row: int, k: int, x: Floats) -> None:
+    """What the regression of lead number k sees: both features, and the iterated forecast."""
+    near, far = asked.near.shape[1], asked.far.shape[2]
+    x[:near] = asked.near[row]
+    x[near : near + far] = asked.far[row, k]
+    x[near + far] = asked.candidates[row, k, ITERATED]
+
+
+@compiled
+def _ask_leads(leads: Floats, levels: int, asked: Asked, row: int) -> None:
+    """Every lead (lead, number) says what it issues."""
+    x = np.empty(asked.near.shape[1] + asked.far.shape[2] + 1)
+    for k in range(len(leads)):
+        _inputs(asked, row, k, x)
+        lead = lead_in(leads[k], 0, len(x), levels)
+        ask_lead(lead, x, asked.candidates[row, k], asked.issued[row, k])
 
 
 @compiled
 def _learn_leads(
-    leads: Floats, waiting: Waiting, errors: Floats, count: int, levels: int, value: float
+    leads: Floats, levels: int, asked: Asked, errors: Floats, count: int, value: float
 ) -> None:
     """The value that came, for every lead (lead, number) that waits for it."""
-    steps, inputs = waiting.x.shape
+    x, steps = np.empty(asked.near.shape[1] + asked.far.shape[2] + 1), len(leads)
     for k in range(min(count, steps)):
         row = (count - 1 - k) % steps
-        last, usual = waiting.origin[row, LAST], waiting.origin[row, USUAL]
+        last, usual = asked.origin[row, VALUE], asked.origin[row, CHANGE]
         if usual > 0:
+            _inputs(asked, row, k, x)
             change = within((value - last) / usual, FARTHEST)
-            lead = _lead_in(leads[k], 0, inputs, levels)
-            candidates, issued = waiting.candidates[row, k], waiting.issued[row, k]
-            error = _learn_lead(lead, waiting.x[row], candidates, issued, change)
-            errors[k] += (error * usual - errors[k]) / SCALE_WINDOW
-
-
-@compiled
-def _issue_all(leads: Floats, inputs: int, levels: int, issued: Floats) -> None:
-    """For every lead (lead, number) what it issues now (lead, 1 + level)."""
-    for k in range(len(leads)):
-        _issue(_lead_in(leads[k], 0, inputs, levels), issued[k])
+            lead = lead_in(leads[k], 0, len(x), levels)
+            error = learn_lead(lead, x, asked.candidates[row, k], asked.issued[row, k], change)
+            errors[k] += (error * usual - errors[k]) / ERROR_WINDOW
 
 
 class Horizons(Flat):
@@ -220,67 +172,72 @@ class Horizons(Flat):
 
     Args:
         steps: the furthest ahead, at least 1.
-        inputs: features of a direct regression.
+        layout: of the features of a step.
         levels: coverages of the intervals.
 
     Attributes:
         errors: (step) the running mean absolute error of every lead.
 
-    >>> core, horizons = Core((), 0, 0, seed=0), Horizons(2, 10, (0.9,))
+    >>> core = Core((), 0, 0, seed=0)
+    >>> horizons = Horizons(2, core.features.layout, (0.9,))
     >>> horizons.learn(1.0, core, [Place(), Place()])
     >>> horizons.count
     1
     """
 
-    def __init__(self, steps: int, inputs: int, levels: Sequence[float]) -> None:
-        lead = sum(_lead_sizes(inputs, len(levels)))
-        square = steps * steps
-        waiting = [steps * inputs, square * (CANDIDATES - 1), 2 * steps, square * (1 + len(levels))]
-        sizes = [steps * lead, *waiting, steps]
-        super().__init__(sum(sizes) + 1)
+    def __init__(self, steps: int, layout: Layout, levels: Sequence[float]) -> None:
         self.steps, self._levels = steps, len(levels)
-        leads, x, candidates, origin, issued, self.errors, self._count = np.split(
-            self.memory, np.cumsum(sizes)
-        )
+        self._seen = _seen(layout)
+        inputs = len(layout.origin) + len(layout.ahead) + 1
+        lead, waiting = lead_size(inputs, len(levels)), self._shapes(steps)
+        sizes = [steps * lead, steps, *(int(np.prod(shape)) for shape in waiting)]
+        super().__init__(sum(sizes) + 1)
+        leads, self.errors, *asked, self._count = np.split(self.memory, np.cumsum(sizes))
         self._leads: Floats = leads.reshape(steps, lead)
-        self.leads = [Lead(inputs, levels, memory) for memory in self._leads]
-        self._waiting = Waiting(
-            x.reshape(steps, inputs),
-            candidates.reshape(steps, steps, CANDIDATES - 1),
-            origin.reshape(steps, 2),
-            issued.reshape(steps, steps, 1 + len(levels)),
+        for memory in self._leads:
+            Lead(inputs, levels, memory)
+        self._waiting = Asked(
+            *(part.reshape(shape) for part, shape in zip(asked, waiting, strict=True))
         )
-        self._waiting.origin[:] = nan
 
     @property
     def count(self) -> int:
         """Rows so far."""
         return int(self._count[0])
 
-    def ask(self, core: Core, places: Sequence[Place]) -> tuple[Floats, Floats, Floats]:
-        """Features, candidates (step, 4) and origin (2) of the coming steps; changes nothing."""
-        last, usual = core.features.last, core.features.scale.value
-        over = 1 / usual if usual > 0 else 0.0
-        said = np.zeros((len(places), CANDIDATES - 1))
-        said[:, :3] = (_iterated(core, places) - last) * over
-        x = core.features.at(places[0])[core.features.layout.small]
-        return x, np.minimum(np.maximum(said, -FARTHEST), FARTHEST), np.array([last, usual])
-
     def path(self, core: Core, places: Sequence[Place]) -> list[tuple[float, list[float]]]:
         """For every coming step the forecast and the half-widths of its intervals."""
-        x, candidates, (last, usual) = self.ask(core, places)
+        asked = Asked(*map(np.zeros, self._shapes(1)))
+        self._ask(core, places, asked, 0)
+        last, usual = asked.origin[0].tolist()
         return [
-            (last + usual * lead.predict(x, said), [usual * width for width in lead.widths()])
-            for lead, said in zip(self.leads, candidates, strict=True)
+            (last + usual * said[SAID], [usual * said[SCALE] * width for width in said[WIDTHS:]])
+            for said in asked.issued[0].tolist()
         ]
 
     def learn(self, value: float, core: Core, ahead: Sequence[Place]) -> None:
         """The value that came, NaN where missing; the core after it, and what comes next."""
+        count, waiting = self.count, self._waiting
         if isfinite(value):
-            _learn_leads(
-                self._leads, self._waiting, self.errors, self.count, self._levels, float(value)
-            )
-        row, waiting = self.count % self.steps, self._waiting
-        waiting.x[row], waiting.candidates[row], waiting.origin[row] = self.ask(core, ahead)
-        _issue_all(self._leads, waiting.x.shape[1], self._levels, waiting.issued[row])
+            _learn_leads(self._leads, self._levels, waiting, self.errors, count, float(value))
+        self._ask(core, ahead, waiting, count % self.steps)
         self._count[0] += 1
+
+    def _ask(self, core: Core, places: Sequence[Place], asked: Asked, row: int) -> None:
+        """What is said of the coming steps, written down in a row; changes nothing else."""
+        features, where = core.features, _where(places)
+        asked.origin[row] = features.last, features.scale.value
+        _propose(_iterated(core, places, where), asked, row)
+        _see(core.memory, core.plan, core.at, where, self._seen, asked, row)
+        _ask_leads(self._leads, self._levels, asked, row)
+
+    def _shapes(self, rows: int) -> list[tuple[int, ...]]:
+        """Of the parts of what is asked at so many rows."""
+        near, far, steps = len(self._seen.near), len(self._seen.far), self.steps
+        return [
+            (rows, 2),
+            (rows, near),
+            (rows, steps, far),
+            (rows, steps, CANDIDATES),
+            (rows, steps, WIDTHS + self._levels),
+        ]

@@ -56,11 +56,25 @@ class Layout:
     @cached_property
     def small(self) -> Indices:
         """Three lags, and the last value and slow average of the coming slot and the one before."""
-        chosen = [0, 1, 2, 3]
+        return _indices([0, 1, 2, 3, *self._slots], self.carried, self.days, self.columns)
+
+    @cached_property
+    def origin(self) -> Indices:
+        """What a path sets out from: the small features of its first step without the calendar."""
+        return _indices([0, 1, 2, 3, *self._slots], self.carried, self.columns)
+
+    @cached_property
+    def ahead(self) -> Indices:
+        """What of the small features depends on how far ahead a step lies: slots and calendar."""
+        return _indices(self._slots, self.carried, self.days)
+
+    @cached_property
+    def _slots(self) -> list[int]:
+        chosen = []
         for season in self.seasons:
             fast = [FAST, COLUMNS + FAST] if season is self.seasons[-1] else []
             chosen += [season.start + j for j in (LAST, COLUMNS, SLOW, COLUMNS + SLOW, *fast)]
-        return _indices(chosen, self.carried, self.days, self.columns)
+        return chosen
 
     @cached_property
     def full(self) -> Indices:

@@ -9,7 +9,15 @@ import numpy as np
 from tidegate.forecast.compiled import compiled, product
 from tidegate.forecast.parts import Flat, Floats
 
-__all__ = ["Mixture", "MixtureState", "learn_mixture", "mixed", "mixture_in", "mixture_size"]
+__all__ = [
+    "Mixture",
+    "MixtureState",
+    "learn_late_mixture",
+    "learn_mixture",
+    "mixed",
+    "mixture_in",
+    "mixture_size",
+]
 
 
 class MixtureState(NamedTuple):
@@ -47,13 +55,20 @@ def mixed(state: MixtureState, forecasts: Floats) -> float:
 
 
 @compiled
-def learn_mixture(state: MixtureState, forecasts: Floats, y: float, keep: float = 1.0) -> None:
-    """The value that came, on a scale on which errors are about 1.
+def learn_mixture(state: MixtureState, forecasts: Floats, y: float) -> None:
+    """The value that came, on a scale on which errors are about 1."""
+    learn_late_mixture(state, forecasts, mixed(state, forecasts), y, 1.0)
+
+
+@compiled
+def learn_late_mixture(
+    state: MixtureState, forecasts: Floats, said: float, y: float, keep: float
+) -> None:
+    """The value that came, of a time when the mixture had ``said`` what it would no longer say.
 
     ``keep`` is what is left of a step's regret one step later.
     """
-    said, total = mixed(state, forecasts), 0.0
-    side = np.sign(said - y)
+    side, total = np.sign(said - y), 0.0
     for k in range(len(forecasts)):
         better = side * (said - forecasts[k])
         state.regret[k] = keep * state.regret[k] + better
