@@ -47,7 +47,7 @@ def compiled(function: _Function) -> _Function:
     """
     if reference():
         return function
-    made = _njit(fastmath=_FUSED, error_model="numpy")(function)
+    made = _njit(fastmath=_FUSED, error_model="numpy", no_cfunc_wrapper=True)(function)
     if made is not function:
         with suppress(RuntimeError):  # no folder can be written: compiled anew every time
             made._cache = _Cache(function)  # type: ignore[no-untyped-call]
@@ -55,16 +55,17 @@ def compiled(function: _Function) -> _Function:
 
 
 def inner(function: _Function) -> _Function:
-    """The function as machine code for other compiled ones to call: Python itself cannot."""
-    return cast(_Function, _inner(function, _FUSED))
+    """The function for compiled ones to call, as if it stood in them: Python itself cannot."""
+    return cast(_Function, _inner(function, _FUSED, "always"))
 
 
-def _inner(function: _Function, fastmath: set[str]) -> Any:
+def _inner(function: _Function, fastmath: set[str], inline: str) -> Any:
     if reference():
         return function
     return _njit(
-        fastmath=fastmath, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
-    )(function)
+        fastmath=fastmath, error_model="numpy", inline=inline,
+        no_cpython_wrapper=True, no_cfunc_wrapper=True,
+    )(function)  # fmt: skip
 
 
 def _product(weights: Floats, x: Floats) -> float:
@@ -89,10 +90,10 @@ def _four_products(
 
 
 # Nowhere else: where sums may be reordered, x - x is 0 even for NaN, and so is isfinite's test.
-product = cast(Callable[[Floats, Floats], float], _inner(_product, _LOOSE))
+product = cast(Callable[[Floats, Floats], float], _inner(_product, _LOOSE, "never"))
 four_products = cast(
     Callable[[Floats, Floats, Floats, Floats, Floats], tuple[float, float, float, float]],
-    _inner(_four_products, _LOOSE),
+    _inner(_four_products, _LOOSE, "never"),
 )
 
 

@@ -82,15 +82,27 @@ def _settle(
     usual = state.numbers[USUAL]
     size = deviations * usual
     side = 1.0 if size > 0 else -1.0
-    apart = np.sort(side * (state.raw[:steps] - state.numbers[LEVEL]))
+    apart = np.empty(steps)
+    for k in range(steps):
+        _insert(apart, k, side * (state.raw[k] - state.numbers[LEVEL]))
     if apart[steps // 4] < AGREED * abs(size):
         return
     plain = 0.5 * (apart[(steps - 1) // 2] + apart[steps // 2])
     if abs(plain) > CAP * usual:  # cut residuals tell too little of it
         size = side * plain
-        state.values[:steps] = state.raw[:steps]
+        for k in range(steps):
+            state.values[k] = state.raw[k]
     found[STEPS], found[SIZE], found[SURPRISE] = steps, size, surprise
     _move(state, found)
+
+
+@inner
+def _insert(ordered: Floats, count: int, value: float) -> None:
+    """Put a value in its place among the first ``count``."""
+    while count > 0 and ordered[count - 1] > value:
+        ordered[count] = ordered[count - 1]
+        count -= 1
+    ordered[count] = value
 
 
 @inner

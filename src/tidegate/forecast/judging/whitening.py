@@ -78,7 +78,7 @@ def watch_in(memory: Floats) -> WatchState:
     )
 
 
-@compiled
+@inner
 def meet(state: WatchState, value: float) -> tuple[float, int, float]:
     """Take in a value, but for the level; the shift that is most likely by now.
 
@@ -99,7 +99,7 @@ def meet(state: WatchState, value: float) -> tuple[float, int, float]:
     return most_likely_shift(state.residuals, state.expert.weights, farthest, numbers[WEIGHT])
 
 
-@compiled
+@inner
 def conclude(state: WatchState, shifted: bool) -> None:
     """End the step: what may yet turn out to be a shift must not move the level it is one from."""
     numbers = state.numbers
