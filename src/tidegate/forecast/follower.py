@@ -103,15 +103,15 @@ class Follower(Part):
 
     def predict(self, seconds: float | None) -> Prediction:
         """The row of that time; changes nothing."""
-        usual, value, *ends = self._ask(self._timeline.place(seconds)).told
-        if not usual > 0:
-            return Prediction(value, seconds=seconds)
-        intervals = {
-            level: (low, high)
-            for level, low, high in zip(self._task.levels, ends[::2], ends[1::2], strict=True)
-            if high < inf
-        }
-        return Prediction(value, intervals, Weights(self._names, self._weights.copy()), seconds)
+        told = self._ask(self._timeline.place(seconds)).told
+        if not told[0] > 0:
+            return Prediction(told[1], seconds=seconds)
+        intervals = {}
+        for k, level in enumerate(self._task.levels):
+            low, high = told[2 + 2 * k], told[3 + 2 * k]
+            if high < inf:
+                intervals[level] = (low, high)
+        return Prediction(told[1], intervals, Weights(self._names, self._weights.copy()), seconds)
 
     def path(self, horizon: int) -> list[Prediction]:
         """The coming rows; with intervals as far as the horizon of the task."""

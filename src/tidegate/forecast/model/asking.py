@@ -144,14 +144,15 @@ def conclude(
     plan, at = plan_in(shape), at_in(shape)
     asked, scales = asked_in(numbers, plan), part(memory, at, SCALES)
     forecasts, linear = asked.forecasts, len(asked.linear)
-    forecasts[:linear] = asked.linear
+    for k in range(linear):
+        forecasts[k] = asked.linear[k]
     for k in range(len(said)):
         correction = within(float(said[k]), FARTHEST_CORRECTION)
         forecasts[linear + k] = base_of(asked, plan.corrects[k]) + (
             scales[2 * k + VALUE] * correction
         )
     forecasts[-1] = 0.0
-    asked.two[:] = stacked(last_word(memory, plan, at), forecasts)
+    asked.two[0] = asked.two[1] = stacked(last_word(memory, plan, at), forecasts)
     if len(plan.ferns):
         asked.two[1] += predict_ferns(ferns(memory, plan, at), plan.ferns, numbers)
     asked.mixed[0] = mixed(mixture_in(memory, at[LAST_TWO], 2), asked.two)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import isfinite, nan
 
 import numpy as np
@@ -36,26 +35,29 @@ __all__ = ["FARTHEST", "Features", "Place"]
 NO_DAYS = (NO_DAY, NO_DAY)
 
 
-@dataclass(frozen=True)
 class Place:
-    """Where a step stands in time.
+    """Where a step stands in time; not to be changed.
 
     Attributes:
         slots: its slot in every period's memory, counted on from any beginning.
         days: its day in the calendar (``calendar_keys``), or None where steps are longer.
         numbers: the slots, then the two keys of the day, -1 where there is none.
 
-    >>> Place(slots=(17, 113)).days is None
-    True
+    >>> Place(slots=(17, 113)).numbers
+    array([ 17, 113,  -1,  -1])
     """
 
-    slots: tuple[int, ...] = ()
-    days: tuple[int, int] | None = None
-    numbers: Integers = field(init=False, repr=False, compare=False)
+    __slots__ = ("days", "numbers", "slots")
 
-    def __post_init__(self) -> None:
-        numbers = np.array((*self.slots, *(self.days or NO_DAYS)), np.int64)
-        object.__setattr__(self, "numbers", numbers)
+    def __init__(self, slots: tuple[int, ...] = (), days: tuple[int, int] | None = None) -> None:
+        self.slots, self.days = slots, days
+        self.numbers: Integers = np.array((*slots, *(days or NO_DAYS)), np.int64)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and (self.slots, self.days) == (other.slots, other.days)
+
+    def __repr__(self) -> str:
+        return f"Place({self.slots}, {self.days})"
 
 
 class Features(Flat):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
+import numpy as np
+
 from tidegate.forecast.compiled import Integers, compiled, inner
 from tidegate.forecast.model.scale import VALUE, take_size
 from tidegate.forecast.parts import Flat, Floats
@@ -83,14 +85,17 @@ def predict_ferns(state: FernState, chosen: Integers, x: Floats) -> float:
 @compiled
 def learn_ferns(state: FernState, chosen: Integers, x: Floats, error: float) -> None:
     """The error that was to be corrected: one step down the gradient of its absolute value."""
-    ferns, tests = state.thresholds.shape
-    left, usual = error - predict_ferns(state, chosen, x), state.scale[VALUE]
+    grown, usual, total = _grown(state), state.scale[VALUE], 0.0
+    leaves = np.empty(grown, np.int64)
+    for n in range(grown):
+        leaves[n] = _leaf(state, chosen, n, x)
+        total += state.leaves[n, leaves[n]]
+    left = error - total * usual
     pull = min(max(left / (WIDTH * usual), -1.0), 1.0) if usual > 0 else 0.0
-    for n in range(_grown(state)):
-        leaf = _leaf(state, chosen, n, x)
-        state.visits[n, leaf] += 1
-        rate = RATE / (ferns * sqrt(1 + state.visits[n, leaf] / SETTLED))
-        state.leaves[n, leaf] += rate * pull
+    step = RATE * sqrt(SETTLED) / len(chosen) * pull
+    for n in range(grown):
+        state.visits[n, leaves[n]] += 1
+        state.leaves[n, leaves[n]] += step / sqrt(SETTLED + state.visits[n, leaves[n]])
     take_size(state.scale, error, WINDOW)
     state.counts[0] += 1
     if state.counts[0] > FIRST:

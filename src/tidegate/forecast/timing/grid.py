@@ -97,24 +97,25 @@ class Grid(Part):
         return place
 
     def _place(self, seconds: float) -> Place:
-        since = self._since(seconds)
-        slots = [floor(since * count / length + ROUNDING) for length, count in self._periods]
+        since = seconds - MONDAY_SECONDS if self._zone is None else self._since(seconds, self._zone)
+        slots: tuple[int, ...] = ()
+        for length, count in self._periods:
+            slots += (floor(since * count / length + ROUNDING),)
         if self.step > LONGEST_STEP_OF_DAYS:
-            return Place(tuple(slots))
+            return Place(slots)
         day = floor((since + MICROSECOND) / DAY)
         if day != self._day:
             self._day, self._keys = day, calendar_keys(MONDAY.date() + timedelta(days=day))
-        return Place(tuple(slots), self._keys)
+        return Place(slots, self._keys)
 
     def ahead(self, steps: int) -> float:
         """True seconds of a row so many steps after the newest."""
         return self.now + steps * self.step
 
-    def _since(self, seconds: float) -> float:
+    @staticmethod
+    def _since(seconds: float, zone: tzinfo) -> float:
         """Seconds since a Monday, on the clock on the wall."""
-        if self._zone is None:
-            return seconds - MONDAY_SECONDS
-        wall = datetime.fromtimestamp(seconds, self._zone).replace(tzinfo=None)
+        wall = datetime.fromtimestamp(seconds, zone).replace(tzinfo=None)
         return (wall - MONDAY).total_seconds()
 
 
