@@ -24,6 +24,8 @@ from tidegate.learn.checkpoint import Checkpoint, load, save, settings_in
 
 __all__ = ["Forecaster"]
 
+NO_INPUTS: Floats = np.zeros(0)
+
 
 class Forecaster(Part):
     """Predicts a stream of numbers, one step or many ahead, and learns from every row.
@@ -127,7 +129,8 @@ class Forecaster(Part):
         gap = seconds is not None and self._go_through(seconds)
         if seconds is None and self.timeline.grid is not None:
             seconds = self.timeline.grid.ahead(1)
-        outcome = self.follower.meet(value, np.asarray(inputs, np.float64), seconds)
+        columns = np.asarray(inputs, np.float64) if self._inputs else NO_INPUTS
+        outcome = self.follower.meet(value, columns, seconds)
         self._remember(value, inputs, seconds)
         return outcome._replace(flags=(*outcome.flags, "gap")) if gap else outcome
 

@@ -59,7 +59,9 @@ def most_likely_shift(
         ratio = total / sqrt(max(norm * unsure, SMALLEST))
         if steps < YOUNG:
             ratio *= THRESHOLD / STRICTER
+        if abs(ratio) <= abs(best):
+            continue
         later = (total - residuals[steps - 1]) / sqrt(max(norm - 1, SMALLEST))
-        if abs(ratio) > abs(best) and (later if ratio > 0 else -later) >= AFTER:
+        if (later if ratio > 0 else -later) >= AFTER:
             best, best_steps, best_size = ratio, steps, total / norm
     return best, best_steps, best_size

@@ -77,9 +77,8 @@ class Grid(Part):
 
     def missing_before(self, seconds: float) -> int:
         """Steps that were left out since the last row."""
-        if self.now != self.now:
-            return 0
-        return max(round((seconds - self.now) / self.step) - 1, 0)
+        apart = seconds - self.now  # NaN before the first row
+        return max(round(apart / self.step) - 1, 0) if apart > self.step else 0
 
     def advance(self, seconds: float) -> None:
         """The time of the newest row."""

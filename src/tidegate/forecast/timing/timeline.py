@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from math import inf, isfinite, nan
 
@@ -93,14 +93,14 @@ class Timeline(Part):
         whole = self.slots[-1].period * self.grid.step
         return seconds - self.first_seconds <= whole or self.slots[-1].seen(place.slots[-1])
 
-    def missing(self, seconds: float) -> Iterator[float]:
+    def missing(self, seconds: float) -> Iterable[float]:
         """The steps at which a row was due since the last one, before a row of that time."""
         grid = self.grid
-        if grid is None:
-            return
-        last, missing = grid.now, grid.missing_before(seconds)
-        if not missing:
-            return
+        missing = 0 if grid is None else grid.missing_before(seconds)
+        return () if grid is None or not missing else self._missing(grid, missing, seconds)
+
+    def _missing(self, grid: Grid, missing: int, seconds: float) -> Iterator[float]:
+        last = grid.now
         for k in range(max(1, missing - LONGEST_GAP + 1), missing + 1):
             due = last + k * grid.step
             if self.open(grid.place(due), due):
