@@ -76,9 +76,10 @@ def test_a_killed_run_that_goes_on_equals_an_unbroken_one(
         ("jsonl", [], 8),
         ("csv", ["--horizon", 3, "--level", 0.9, "--level", 0.5], 8),
         ("parquet", ["--key", "place", "--light", "--alarm"], 8),
+        ("jsonl", ["--key", "place", "--shared"], 5),
         ("jsonl", ["--trace"], 5),
     ],
-    ids=["plain", "horizon", "keys", "trace"],
+    ids=["plain", "horizon", "keys", "shared", "trace"],
 )
 def test_a_killed_forecaster_that_goes_on_equals_an_unbroken_one(
     forks: Forks, rough: Path, tmp_path: Path, kind: str, more: list[object], enough: int

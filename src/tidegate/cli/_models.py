@@ -10,7 +10,15 @@ from tidegate.cells import named
 from tidegate.cli._options import CELL, UNITS, Options
 from tidegate.cli._room import require_room
 from tidegate.cli._source import Source
-from tidegate.forecast import BareNetwork, Forecaster, ForecasterModel, Model, Prequential
+from tidegate.forecast import (
+    BareNetwork,
+    Forecaster,
+    ForecasterModel,
+    Model,
+    Prequential,
+)
+from tidegate.forecast.common import CommonWeights
+from tidegate.forecast.models import SharedModel
 from tidegate.forecast.timing.instants import zone_of
 from tidegate.forecast.tracing import ExpertsTracer, NetworkTracer, Tracer
 from tidegate.streams import BadRows
@@ -26,9 +34,9 @@ def prequential(options: Options, source: Source, bad_rows: BadRows) -> Prequent
     Raises:
         UsageError: there is no such cell, level or time zone, or no room for so many units.
     """
-    columns = len(source.stream.columns)
+    columns, common = len(source.stream.columns), CommonWeights()
     return Prequential(
-        _network(options, columns) if options.bare else _forecaster(options, columns),
+        _network(options, columns) if options.bare else _forecaster(options, columns, common),
         source.name,
         bad_rows,
         source.warmup,
@@ -37,6 +45,7 @@ def prequential(options: Options, source: Source, bad_rows: BadRows) -> Prequent
         () if options.bare else options.level,
         options.horizon,
         options.most_keys,
+        common,
     )
 
 
@@ -59,7 +68,7 @@ def _network(options: Options, columns: int) -> Callable[[], Model]:
     return lambda: BareNetwork(columns, cell, units, options.seed)
 
 
-def _forecaster(options: Options, columns: int) -> Callable[[], Model]:
+def _forecaster(options: Options, columns: int, common: CommonWeights) -> Callable[[], Model]:
     def made() -> Model:
         forecaster = Forecaster(
             inputs=columns - 1,
@@ -67,9 +76,11 @@ def _forecaster(options: Options, columns: int) -> Callable[[], Model]:
             horizon=options.horizon,
             minimum=options.minimum,
             zone=options.zone,
-            units=0 if options.light else NETWORK_UNITS,
+            units=0 if options.light or options.shared else NETWORK_UNITS,
             seed=options.seed,
         )
+        if options.shared:
+            return SharedModel(forecaster, common, options.horizon)
         return ForecasterModel(forecaster, options.horizon)
 
     made()  # what cannot be is refused before the first row

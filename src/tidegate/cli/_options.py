@@ -22,6 +22,7 @@ OPTIONS = (
     Option("alarm", Switch(), False, "Tell every alarm on standard error as it is raised."),
     Option("key", Text(), None, "Column that tells one stream of the file from another."),
     Option("most-keys", Whole(least=1), 1_000, "Streams that are kept; then the most silent goes."),
+    Option("shared", Switch(), False, "Let the streams of --key learn one set of weights; light."),
     Option("light", Switch(), False, "Leave the networks out: little memory a stream."),
     Option("minimum", Number(), None, "No value can be below it; 0 for counts."),
     Option("zone", Text(), None, "Time zone whose wall clock --time shows, as Europe/Paris."),
@@ -52,7 +53,17 @@ OPTIONS = (
 FREE = ("save", "save_every", "resume", "on_bad_row", "out", "alarm")
 
 #: what a bare network does not do
-OF_FORECASTERS = ("horizon", "level", "alarm", "key", "most_keys", "light", "minimum", "zone")
+OF_FORECASTERS = (
+    "horizon",
+    "level",
+    "alarm",
+    "key",
+    "most_keys",
+    "shared",
+    "light",
+    "minimum",
+    "zone",
+)
 LONGEST_HORIZON = 1_000
 CELL, UNITS = "lstm", 32  #: of a bare network, where only the other one is given
 
@@ -79,6 +90,7 @@ class Options:
     alarm: bool
     key: str | None
     most_keys: int
+    shared: bool
     light: bool
     minimum: float | None
     zone: str | None
@@ -179,6 +191,9 @@ def require_consistent(options: Options) -> None:
         raise UsageError("--trace", "a folder for it", "none", "Name one: --save DIR.")
     if options.trace and options.key:
         raise UsageError("--trace", "one stream", f"--key {options.key}", "Trace one alone.")
+    if options.shared and options.key is None:
+        hint = "Name what tells them apart: --key COLUMN."
+        raise UsageError("--shared", "streams by key", "no --key", hint)
     if options.horizon > LONGEST_HORIZON:
         expected, got = f"at most {LONGEST_HORIZON:,} rows", f"{options.horizon:,}"
         raise UsageError("--horizon", expected, got, "Forecast a stream of longer steps.")

@@ -9,11 +9,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tidegate.forecast.common import CommonWeights
 from tidegate.forecast.forecaster import Forecaster
 from tidegate.forecast.parts import Arrays, Floats
 from tidegate.forecast.prediction import Outcome, Prediction
 
-__all__ = ["ForecasterModel", "Model"]
+__all__ = ["ForecasterModel", "Model", "SharedModel"]
 
 
 class Model(Protocol):
@@ -102,9 +103,64 @@ class ForecasterModel:
         self._next = path[0]
         return path
 
+    def forget_said(self) -> None:
+        """Predict the coming row anew: the forecaster was changed."""
+        self._next = None
+
     def state(self) -> Arrays:
         return self.forecaster.state()
 
     def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
         self.forecaster.restore(state)
-        self._next = None
+        self.forget_said()
+
+
+class SharedModel:
+    """A :class:`Forecaster` without networks that learns its weights together with others.
+
+    What it said of its coming row is said anew when that row comes: others may have learned since.
+
+    Args:
+        forecaster: that predicts.
+        common: the weights of all.
+        horizon: rows ahead of every path.
+
+    >>> common = CommonWeights()
+    >>> models = [SharedModel(Forecaster(units=0), common) for _ in "ab"]
+    >>> for step in range(200):
+    ...     for model, scale in zip(models, (1.0, 1e3)):
+    ...         said = model.predict(None)
+    ...         outcome = model.learn(np.array([scale * (step % 2)]), None)
+    >>> abs(models[1].predict(None).value) < 1
+    True
+    """
+
+    def __init__(self, forecaster: Forecaster, common: CommonWeights, horizon: int = 1) -> None:
+        self._model, self._common = ForecasterModel(forecaster, horizon), common
+        self.levels, self.experts = self._model.levels, self._model.experts
+
+    def know(self, periods: Mapping[str, int]) -> None:
+        """The forecaster finds them itself."""
+
+    def predict(self, time: float | None) -> Prediction:
+        """Of the row that comes, by what all have learned."""
+        self._common.lend(self._model.forecaster)
+        self._model.forget_said()
+        return self._model.predict(time)
+
+    def learn(self, values: Floats, time: float | None) -> Outcome:
+        """The row that came, after :meth:`predict`; all learn from it."""
+        before = self._model.forecaster.periods
+        outcome = self._model.learn(values, time)
+        self._common.take_back(self._model.forecaster, before)
+        return outcome
+
+    def path(self) -> list[Prediction]:
+        """As far as the horizon."""
+        return self._model.path()
+
+    def state(self) -> Arrays:
+        return self._model.state()
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
+        self._model.restore(state)

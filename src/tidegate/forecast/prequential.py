@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tidegate._core.errors import DataError
 from tidegate._core.records import Record
 from tidegate.forecast.by_key import ByKey
+from tidegate.forecast.common import CommonWeights
 from tidegate.forecast.models import Model
 from tidegate.forecast.parts import Arrays, state_of
 from tidegate.forecast.prediction import Outcome, Prediction
@@ -47,6 +48,7 @@ class Prequential:
         levels: coverages of the models' intervals.
         horizon: rows ahead that the models forecast.
         most: streams that are kept; of more, the one that was silent longest is forgotten.
+        common: what the models of :attr:`make` learn together, where they do.
 
     >>> from tidegate.forecast import BareNetwork
     >>> from tidegate.streams import StopAtBadRow
@@ -65,6 +67,7 @@ class Prequential:
     levels: tuple[float, ...] = ()
     horizon: int = 1
     most: int = MOST_KEYS
+    common: CommonWeights = field(default_factory=CommonWeights)
 
     def __post_init__(self) -> None:
         self.steps, self.warming = 0, True
@@ -153,7 +156,7 @@ class Prequential:
     def _parts(self) -> dict[str, Any]:
         return {
             "scores": self.scores, "coverage": self.coverage, "leads": self.leads,
-            "alarms": self.alarms, "tracks": self.tracks,
+            "alarms": self.alarms, "tracks": self.tracks, "common": self.common,
         }  # fmt: skip
 
     def _furthest(self) -> Track:
