@@ -29,6 +29,7 @@ FULL = Record(
     intervals={"0.9": (4.0, 6.0), "0.5": (None, None)},
     probabilities={"B": 0.25, "time": 0.75},
     experts={"lstm": 0.5, "step": 0.5},
+    half_lives={"lstm": 12.5, "step": None},
     score=2.5,
     next=Forecast(
         time="2015-07-01 17:00:00",
@@ -77,6 +78,7 @@ def test_optional_fields_stand_where_the_interface_says() -> None:
     assert fields["intervals"] == {"0.9": [4.0, 6.0], "0.5": [None, None]}
     assert fields["probabilities"] == {"B": 0.25, "time": 0.75}
     assert fields["experts"] == {"lstm": 0.5, "step": 0.5}
+    assert fields["half_lives"] == {"lstm": 12.5, "step": None}
     assert fields["score"] == 2.5
     assert fields["next"]["path"] == [
         {"step": 18, "time": None, "prediction": 5.5, "intervals": {"0.9": [4.5, 6.5]}},

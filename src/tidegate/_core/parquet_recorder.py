@@ -13,7 +13,7 @@ from tidegate._core.sinks import Sink
 
 ROW_GROUP = 8192
 
-# Names given by the user come after "probabilities." or "experts.": neither pattern takes them.
+# Names given by users come after "probabilities.", "experts." or "half_lives.": none is taken here.
 TEXTS = re.compile(r"key|flags|((next\.)(path\.\d+\.)?)?time")
 STEPS = re.compile(r"(next\.path\.\d+\.)?step")
 NOTHING = Record(

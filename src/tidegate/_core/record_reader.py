@@ -136,5 +136,6 @@ RECORD_FIELDS: dict[str, Callable[[Any], Any]] = {
     "intervals": _read_intervals,
     "probabilities": _read_weights,
     "experts": _read_weights,
+    "half_lives": _read_weights,
     "score": _read_score,
 }

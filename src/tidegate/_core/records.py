@@ -16,7 +16,7 @@ SCHEMA = 1
 Bounds = tuple[float | None, float | None]
 Cell = str | int | float | None
 
-RECORD_OPTIONS = ("intervals", "probabilities", "experts", "score")
+RECORD_OPTIONS = ("intervals", "probabilities", "experts", "half_lives", "score")
 FORECAST_OPTIONS = ("intervals", "path")
 
 
@@ -67,6 +67,7 @@ class Record:
         intervals: ``{"0.9": (low, high)}`` for several levels.
         probabilities: of the symbols, by their names.
         experts: weights of the mixture, by their names.
+        half_lives: in rows, of the middle unit of each network, by their names.
         score: how unusual the row is; NaN where that is not known, None where nobody asks.
 
     >>> record = Record(step=17, time="12:00", prediction=5.1, actual=5.5, error=0.4,
@@ -88,6 +89,7 @@ class Record:
     intervals: Mapping[str, Bounds] | None = None
     probabilities: Mapping[str, float | None] | None = None
     experts: Mapping[str, float | None] | None = None
+    half_lives: Mapping[str, float | None] | None = None
     score: float | None = None
 
     def to_json_line(self) -> str:
@@ -126,9 +128,10 @@ class Record:
         }
         if self.intervals is not None:
             columns |= _flat_intervals("intervals", self.intervals)
-        for name, weights in (("probabilities", self.probabilities), ("experts", self.experts)):
-            if weights is not None:
-                columns |= {f"{name}.{key}": _clean(value) for key, value in weights.items()}
+        for name in ("probabilities", "experts", "half_lives"):
+            named = getattr(self, name)
+            if named is not None:
+                columns |= {f"{name}.{key}": _clean(value) for key, value in named.items()}
         if self.score is not None:
             columns["score"] = _clean(self.score)
         if coming.intervals is not None:
@@ -178,8 +181,14 @@ def _json(value: Any) -> str:
     if type(value) is float:
         return repr(value) if isfinite(value) else "null"
     if isinstance(value, dict | Mapping):
-        inner = ", ".join([f"{_text(name)}: {_json(item)}" for name, item in value.items()])
-        return f"{{{inner}}}"
+        pairs = [
+            # Most are numbers, and a call for each would take longer than its text.
+            f"{encode_basestring_ascii(name)}: {item!r}"
+            if type(item) is float and isfinite(item)
+            else f"{encode_basestring_ascii(name)}: {_json(item)}"
+            for name, item in value.items()
+        ]
+        return f"{{{', '.join(pairs)}}}"
     if isinstance(value, tuple | list):
         return f"[{', '.join([_json(item) for item in value])}]"
     if isinstance(value, Point):
