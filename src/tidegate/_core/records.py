@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
 from math import isfinite
-from typing import Any
+from typing import Any, Protocol
 
 SCHEMA = 1
 
@@ -18,6 +18,23 @@ Cell = str | int | float | None
 
 RECORD_OPTIONS = ("intervals", "probabilities", "experts", "half_lives", "score")
 FORECAST_OPTIONS = ("intervals", "path")
+
+
+class RowRecord(Protocol):
+    """What a run says of one row, whatever it predicts; what recorders write.
+
+    >>> said: RowRecord = Record(step=1, time=None, prediction=None, actual=None, error=None,
+    ...                          next=Forecast(time=None, prediction=None))
+    >>> said.step
+    1
+    """
+
+    step: int
+    flags: tuple[str, ...]
+
+    def to_json_line(self) -> str: ...
+
+    def to_columns(self) -> dict[str, Cell]: ...
 
 
 @dataclass(slots=True, kw_only=True)
@@ -115,25 +132,25 @@ class Record:
             "step": self.step,
             "key": self.key,
             "time": self.time,
-            "prediction": _clean(self.prediction),
-            "low": _clean(self.low),
-            "high": _clean(self.high),
-            "actual": _clean(self.actual),
-            "error": _clean(self.error),
+            "prediction": number_or_none(self.prediction),
+            "low": number_or_none(self.low),
+            "high": number_or_none(self.high),
+            "actual": number_or_none(self.actual),
+            "error": number_or_none(self.error),
             "flags": " ".join(self.flags),
             "next.time": coming.time,
-            "next.prediction": _clean(coming.prediction),
-            "next.low": _clean(coming.low),
-            "next.high": _clean(coming.high),
+            "next.prediction": number_or_none(coming.prediction),
+            "next.low": number_or_none(coming.low),
+            "next.high": number_or_none(coming.high),
         }
         if self.intervals is not None:
             columns |= _flat_intervals("intervals", self.intervals)
         for name in ("probabilities", "experts", "half_lives"):
             named = getattr(self, name)
             if named is not None:
-                columns |= {f"{name}.{key}": _clean(value) for key, value in named.items()}
+                columns |= {f"{name}.{key}": number_or_none(value) for key, value in named.items()}
         if self.score is not None:
-            columns["score"] = _clean(self.score)
+            columns["score"] = number_or_none(self.score)
         if coming.intervals is not None:
             columns |= _flat_intervals("next.intervals", coming.intervals)
         for place, point in enumerate(coming.path or ()):
@@ -172,25 +189,33 @@ def _present(owner: Record | Forecast | Point, names: tuple[str, ...]) -> str:
     for name in names:
         value = getattr(owner, name)
         if value is not None:
-            text += f', "{name}": {_json(value)}'
+            text += f', "{name}": {json_of(value)}'
     return text
 
 
-def _json(value: Any) -> str:
-    """Mappings, sequences, points and numbers, as deep as they go."""
+def json_of(value: Any) -> str:
+    """Mappings, sequences, points, texts and numbers, as deep as they go.
+
+    >>> json_of({"sun": 0.75, "flags": ("new",), "rain": float("nan"), "step": 3})
+    '{"sun": 0.75, "flags": ["new"], "rain": null, "step": 3}'
+    """
     if type(value) is float:
         return repr(value) if isfinite(value) else "null"
+    if type(value) is str:
+        return encode_basestring_ascii(value)
+    if type(value) is int:
+        return repr(value)
     if isinstance(value, dict | Mapping):
         pairs = [
             # Most are numbers, and a call for each would take longer than its text.
             f"{encode_basestring_ascii(name)}: {item!r}"
             if type(item) is float and isfinite(item)
-            else f"{encode_basestring_ascii(name)}: {_json(item)}"
+            else f"{encode_basestring_ascii(name)}: {json_of(item)}"
             for name, item in value.items()
         ]
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, tuple | list):
-        return f"[{', '.join([_json(item) for item in value])}]"
+        return f"[{', '.join([json_of(item) for item in value])}]"
     if isinstance(value, Point):
         options = _present(value, ("intervals",))
         return (
@@ -200,15 +225,20 @@ def _json(value: Any) -> str:
     return _number(value)
 
 
-def _clean(value: float | None) -> float | None:
+def number_or_none(value: float | None) -> float | None:
+    """What no table can hold as a number is no number there.
+
+    >>> number_or_none(float("nan")) is None
+    True
+    """
     return float(value) if value is not None and isfinite(value) else None
 
 
 def _flat_intervals(name: str, intervals: Mapping[str, Bounds]) -> dict[str, Cell]:
     columns: dict[str, Cell] = {}
     for level, (low, high) in intervals.items():
-        columns[f"{name}.{level}.low"] = _clean(low)
-        columns[f"{name}.{level}.high"] = _clean(high)
+        columns[f"{name}.{level}.low"] = number_or_none(low)
+        columns[f"{name}.{level}.high"] = number_or_none(high)
     return columns
 
 
@@ -216,7 +246,7 @@ def _flat_point(name: str, point: Point) -> dict[str, Cell]:
     columns: dict[str, Cell] = {
         f"{name}.step": point.step,
         f"{name}.time": point.time,
-        f"{name}.prediction": _clean(point.prediction),
+        f"{name}.prediction": number_or_none(point.prediction),
     }
     if point.intervals is not None:
         columns |= _flat_intervals(f"{name}.intervals", point.intervals)

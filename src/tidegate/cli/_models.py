@@ -12,6 +12,8 @@ from tidegate.cli._room import require_room
 from tidegate.cli._source import Source
 from tidegate.forecast import (
     BareNetwork,
+    CategoryForecaster,
+    CategoryRun,
     Forecaster,
     ForecasterModel,
     Model,
@@ -20,20 +22,24 @@ from tidegate.forecast import (
 from tidegate.forecast.common import CommonWeights
 from tidegate.forecast.models import SharedModel
 from tidegate.forecast.timing.instants import zone_of
-from tidegate.forecast.tracing import ExpertsTracer, NetworkTracer, Tracer
+from tidegate.forecast.tracing import CategoryTracer, ExpertsTracer, NetworkTracer, Tracer
 from tidegate.streams import BadRows
 
-__all__ = ["prequential", "tracer"]
+__all__ = ["Run", "run_of", "tracer"]
+
+Run = Prequential | CategoryRun
 
 NETWORK_UNITS = 32  #: of every network of a forecaster
 
 
-def prequential(options: Options, source: Source, bad_rows: BadRows) -> Prequential:
+def run_of(options: Options, source: Source, bad_rows: BadRows) -> Run:
     """The run over the rows of ``source``, which has learned nothing yet.
 
     Raises:
         UsageError: there is no such cell, level or time zone, or no room for so many units.
     """
+    if options.categories:
+        return _categories(options, source, bad_rows)
     columns, common = len(source.stream.columns), CommonWeights()
     return Prequential(
         _network(options, columns) if options.bare else _forecaster(options, columns, common),
@@ -49,7 +55,21 @@ def prequential(options: Options, source: Source, bad_rows: BadRows) -> Prequent
     )
 
 
-def tracer(model: Model, folder: Path, step: int, seed: int) -> Tracer:
+def _categories(options: Options, source: Source, bad_rows: BadRows) -> CategoryRun:
+    return CategoryRun(
+        source.name,
+        bad_rows,
+        limit=options.most_categories + 1,
+        units=NETWORK_UNITS,
+        seed=options.seed,
+        warmup=source.warmup,
+        time=source.time,
+        zone=zone_of(options.zone),
+        most=options.most_keys,
+    )
+
+
+def tracer(model: Model | CategoryForecaster, folder: Path, step: int, seed: int) -> Tracer:
     """What records the networks of ``model`` from ``step`` on.
 
     Raises:
@@ -57,6 +77,8 @@ def tracer(model: Model, folder: Path, step: int, seed: int) -> Tracer:
     """
     if isinstance(model, BareNetwork):
         return NetworkTracer(model, folder, step, seed)
+    if isinstance(model, CategoryForecaster):
+        return CategoryTracer(model, folder, step, seed)
     if isinstance(model, ForecasterModel) and model.forecaster.settings["units"]:
         return ExpertsTracer(model, folder, step, seed)
     raise UsageError("--trace", "networks to record", "--light", "Leave one of the two out.")

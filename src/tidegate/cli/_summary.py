@@ -8,8 +8,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from tidegate.cli._models import Run
 from tidegate.cli._options import Options
-from tidegate.forecast import OURS, Prequential
+from tidegate.forecast import OURS
 from tidegate.forecast.scoring.alarm_log import Raised
 from tidegate.streams import BadRows
 
@@ -27,8 +28,9 @@ FLAGS = {
     "missing": "with a missing value",
     "clipped": "too far off to learn from in full",
     "gap": "after a gap in time",
+    "new": "with a category that had not come before",
 }
-FORECASTER, NETWORK = "forecaster", "network"
+FORECASTER, NETWORK, CATEGORIES = "forecaster", "network", "categories"
 END = "end of stream"
 SIGNALS = ("SIGINT", "SIGTERM")
 STUCK = (
@@ -43,11 +45,11 @@ Summary = dict[str, Any]
 
 def about_run(options: Options, target: str) -> Summary:
     """What a summary says of what was asked."""
-    model = NETWORK if options.bare else FORECASTER
+    model = CATEGORIES if options.categories else NETWORK if options.bare else FORECASTER
     return {"target": target, "model": model, "key": options.key}
 
 
-def summarised(run: Prequential, bad_rows: BadRows, own: Summary, ended: str) -> Summary:
+def summarised(run: Run, bad_rows: BadRows, own: Summary, ended: str) -> Summary:
     """The content of ``summary.json``: figures of ``run``, rows passed over, why it ended."""
     skipped = {"count": bad_rows.count, "first": [str(error) for error in bad_rows.named]}
     return {"source": run.source} | own | {"ended": ended} | run.summary() | {"skipped": skipped}
@@ -56,23 +58,17 @@ def summarised(run: Prequential, bad_rows: BadRows, own: Summary, ended: str) ->
 def show(summary: Summary, folder: str) -> None:
     """Prints the summary to standard error, and where it was saved, if it was."""
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    console.print(f"\n{_title(summary)}")
+    console.print(f"\n{title(summary)}")
     if summary["scored"]:
         console.print(_table(summary))
-        console.print(f"{_scored(summary)}\n{LEGEND}\n")
+        console.print(f"{scored(summary)}\n{LEGEND}\n")
     if summary["ahead"]:
         console.print(_ahead(summary))
     console.print(verdict(summary))
-    skipped = [f"  {_short(error)}" for error in summary["skipped"]["first"][:NAMED]]
-    told = [*intervals(summary), counts(summary), *skipped, *streams(summary), *alarms(summary)]
-    for line in told:
+    told = [*intervals(summary), counts(summary), *skipped_rows(summary), *streams(summary)]
+    told += [*alarms(summary), *([STUCK] if _stuck(summary) else [])]
+    for line in [*told, *where_it_is(summary, folder)]:
         console.print(line)
-    if _stuck(summary):
-        console.print(STUCK)
-    if folder:
-        console.print(f"Records and summary are in {folder}.")
-        if summary["ended"] != END:
-            console.print(f"Go on with it: tidegate run --resume {folder}")
 
 
 def verdict(summary: Summary) -> str:
@@ -84,7 +80,7 @@ def verdict(summary: Summary) -> str:
     'No better than persistence.'
     """
     if not summary["scored"]:
-        return _unscored(summary)
+        return unscored(summary)
     mae: dict[str, float] = dict(summary["mae"])
     ours = mae.pop(OURS)
     best = min(mae, key=lambda name: mae[name])
@@ -96,12 +92,12 @@ def verdict(summary: Summary) -> str:
     if saved > ALIKE:
         less = f"{100 * saved:.1f} % less error than {best}"
         return f"Better than every simple forecast: {less}."
-    against_best = f"{_judged(saved)} {best}"
+    against_best = f"{judged(saved)} {best}"
     if best == "persistence":
         return f"{against_best.capitalize()}."
     over_last = 1 - ours / mae["persistence"]
     link = "but" if over_last > ALIKE else "and"
-    return f"{_judged(over_last).capitalize()} persistence, {link} {against_best}."
+    return f"{judged(over_last).capitalize()} persistence, {link} {against_best}."
 
 
 def counts(summary: Summary) -> str:
@@ -115,11 +111,13 @@ def counts(summary: Summary) -> str:
     parts = [f"{flags[flag]:,} {words}" for flag, words in FLAGS.items() if flag in flags]
     if _stuck(summary):
         parts.append(f"{flags['alarm']:,} {STUCK_ROWS}")
-    text = f"{_rows(summary['steps'])} predicted" + (f": {', '.join(parts)}." if parts else ".")
+    text = f"{rows_in_words(summary['steps'])} predicted" + (
+        f": {', '.join(parts)}." if parts else "."
+    )
     if not skipped:
         return text
     they = "it" if skipped == 1 else "they"
-    return f"{text} {_rows(skipped)} skipped, as {they} could not be read."
+    return f"{text} {rows_in_words(skipped)} skipped, as {they} could not be read."
 
 
 def intervals(summary: Summary) -> list[str]:
@@ -171,6 +169,27 @@ def streams(summary: Summary) -> list[str]:
     return said
 
 
+def skipped_rows(summary: Summary) -> list[str]:
+    """The first rows that could not be read.
+
+    >>> skipped_rows({"skipped": {"first": ["a.csv, row 7: expected 3 cells, got 2."]}})
+    ['  a.csv, row 7: expected 3 cells, got 2.']
+    """
+    return [f"  {_short(error)}" for error in summary["skipped"]["first"][:NAMED]]
+
+
+def where_it_is(summary: Summary, folder: str) -> list[str]:
+    """Where the run was saved, if it was, and how to go on with it.
+
+    >>> where_it_is({"ended": "SIGINT"}, "demo")[1]
+    'Go on with it: tidegate run --resume demo'
+    """
+    if not folder:
+        return []
+    more = [f"Go on with it: tidegate run --resume {folder}"] if summary["ended"] != END else []
+    return [f"Records and summary are in {folder}.", *more]
+
+
 def _short(error: str) -> str:
     return error.partition(". Correct the row")[0]
 
@@ -183,36 +202,61 @@ def _percent(share: float) -> str:
     return f"{100 * share:.4g} %"
 
 
-def _rows(count: int) -> str:
+def rows_in_words(count: int) -> str:
+    """How many rows.
+
+    >>> rows_in_words(1), rows_in_words(1_000)
+    ('1 row', '1,000 rows')
+    """
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
-def _judged(saved: float) -> str:
+def judged(saved: float) -> str:
+    """What a share that is saved means; less than 1 % means nothing.
+
+    >>> judged(0.2), judged(0.001), judged(-0.2)
+    ('better than', 'no better than', 'worse than')
+    """
     if saved > ALIKE:
         return "better than"
     return "worse than" if saved < -ALIKE else "no better than"
 
 
-def _unscored(summary: Summary) -> str:
+def unscored(summary: Summary) -> str:
+    """Why there are no figures.
+
+    >>> unscored({"steps": 0})
+    'No row came: there was nothing to predict.'
+    """
     if not summary["steps"]:
         return "No row came: there was nothing to predict."
     if summary["steps"] <= summary["warmup"]:
-        warmup = f"the warm-up of {_rows(summary['warmup'])}"
+        warmup = f"the warm-up of {rows_in_words(summary['warmup'])}"
         return f"Nothing is scored yet: {warmup} was not over. --warmup ROWS makes it shorter."
     return "Nothing is scored: after the warm-up no row had both a value and a forecast."
 
 
-def _title(summary: Summary) -> str:
+def title(summary: Summary) -> str:
+    """What was predicted.
+
+    >>> title({"target": "sky", "source": "a.csv", "steps": 9, "ended": "end of stream"})
+    'sky of a.csv, every row predicted before it came'
+    """
     what = f"{summary['target']} of {summary['source']}"
     if summary["steps"]:
         what += ", every row predicted before it came"
     return f"{what}; stopped by {summary['ended']}" if summary["ended"] in SIGNALS else what
 
 
-def _scored(summary: Summary) -> str:
+def scored(summary: Summary) -> str:
+    """How many rows the figures are of.
+
+    >>> scored({"scored": 900, "warmup": 200, "key": None})
+    'scored: 900 rows, the same for all, after a warm-up of 200'
+    """
     warmup = f", after a warm-up of {summary['warmup']:,}" if summary["warmup"] else ""
     warmup += " of each stream" if warmup and summary["key"] is not None else ""
-    return f"scored: {_rows(summary['scored'])}, the same for all{warmup}"
+    return f"scored: {rows_in_words(summary['scored'])}, the same for all{warmup}"
 
 
 def _table(summary: Summary) -> Table:
