@@ -50,6 +50,21 @@ def test_they_are_those_of_the_mean_log_retention_of_the_last_looks() -> None:
     assert min(expected.values()) < 0.9 * max(expected.values())
 
 
+@pytest.mark.parametrize("cut", [EVERY - 2, EVERY + 10])
+def test_they_go_on_where_they_were_put_down(cut: int) -> None:
+    whole, first, second = (ForecasterModel(Forecaster(units=3)) for _ in range(3))
+    for n, (time, values) in enumerate(_load(2 * EVERY + 5)):
+        if n == cut:
+            second.restore(first.state())
+        for model in (whole, first if n < cut else second):
+            model.predict(time)
+            model.learn(values, time)
+            model.path()
+        if n >= cut:
+            assert second.half_lives == whole.half_lives
+    assert min(x or 0 for x in (whole.half_lives or {}).values()) > 0
+
+
 def test_looking_changes_no_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
     def said() -> list[float]:
         model, found = ForecasterModel(Forecaster(units=3)), []

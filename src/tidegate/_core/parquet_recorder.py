@@ -13,7 +13,7 @@ from tidegate._core.sinks import Sink
 
 ROW_GROUP = 8192
 
-# Names given by users come after "probabilities.", "experts." or "half_lives.": none is taken here.
+# Names of experts come after "experts." or "half_lives.": neither pattern takes them.
 TEXTS = re.compile(r"key|flags|((next\.)(path\.\d+\.)?)?time")
 CATEGORY = "bits"  # a column of the records of categories alone
 CATEGORY_TEXTS = {"prediction", "actual", "next.prediction", "next.probabilities"}

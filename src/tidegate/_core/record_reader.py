@@ -162,7 +162,6 @@ RECORD_FIELDS: Readers = {
     "flags": _read_flags,
     "next": _read_forecast,
     "intervals": _read_intervals,
-    "probabilities": _read_weights,
     "experts": _read_weights,
     "half_lives": _read_weights,
     "score": _read_score,

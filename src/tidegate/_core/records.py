@@ -16,7 +16,7 @@ SCHEMA = 1
 Bounds = tuple[float | None, float | None]
 Cell = str | int | float | None
 
-RECORD_OPTIONS = ("intervals", "probabilities", "experts", "half_lives", "score")
+RECORD_OPTIONS = ("intervals", "experts", "half_lives", "score")
 FORECAST_OPTIONS = ("intervals", "path")
 
 
@@ -82,7 +82,6 @@ class Record:
         flags: of ``warmup missing clipped skipped late gap reset alarm``.
         next: the forecast of the coming row.
         intervals: ``{"0.9": (low, high)}`` for several levels.
-        probabilities: of the symbols, by their names.
         experts: weights of the mixture, by their names.
         half_lives: in rows, of the middle unit of each network, by their names.
         score: how unusual the row is; NaN where that is not known, None where nobody asks.
@@ -104,7 +103,6 @@ class Record:
     high: float | None = None
     flags: tuple[str, ...] = ()
     intervals: Mapping[str, Bounds] | None = None
-    probabilities: Mapping[str, float | None] | None = None
     experts: Mapping[str, float | None] | None = None
     half_lives: Mapping[str, float | None] | None = None
     score: float | None = None
@@ -145,7 +143,7 @@ class Record:
         }
         if self.intervals is not None:
             columns |= _flat_intervals("intervals", self.intervals)
-        for name in ("probabilities", "experts", "half_lives"):
+        for name in ("experts", "half_lives"):
             named = getattr(self, name)
             if named is not None:
                 columns |= {f"{name}.{key}": number_or_none(value) for key, value in named.items()}

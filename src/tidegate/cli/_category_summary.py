@@ -6,7 +6,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tidegate.cli._summary import (
+from tidegate.cli._summary_words import (
     ALIKE,
     FEW,
     Summary,

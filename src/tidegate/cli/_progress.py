@@ -15,7 +15,7 @@ from rich.text import Text
 from tidegate._core.recorders import STDOUT
 from tidegate.cli._models import Run
 from tidegate.cli._outputs import on_terminal
-from tidegate.cli._summary import share
+from tidegate.cli._summary_words import share
 from tidegate.forecast import OURS, CategoryRun
 from tidegate.forecast.category_run import SIMPLE
 

@@ -32,7 +32,8 @@ from tidegate.cli._outputs import Outputs, places, resolved_format
 from tidegate.cli._place import Place, go_to
 from tidegate.cli._progress import Say, progress
 from tidegate.cli._source import open_source
-from tidegate.cli._summary import END, Summary, about_run, show, summarised
+from tidegate.cli._summary import show
+from tidegate.cli._summary_words import END, Summary, about_run, summarised
 from tidegate.forecast import CategoryRun, Prequential
 from tidegate.forecast.tracing import Tracer
 from tidegate.learn.checkpoint import Checkpoint
