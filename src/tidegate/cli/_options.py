@@ -12,6 +12,7 @@ from tidegate._core.errors import UsageError
 from tidegate._core.kinds import Choice, Number, Several, Switch, Text, Whole
 from tidegate._core.settings import Option, Settings, resolve
 
+TOLD_APART = 63  #: categories, by default
 FILE = Path("tidegate.toml")  #: where options may lie, in the folder of the call
 
 OPTIONS = (
@@ -19,7 +20,12 @@ OPTIONS = (
     Option("time", Text(), None, "Column that dates a row, as 2015-07-01 13:00."),
     Option("input", Several(Text()), (), "Further column to learn from; may be repeated."),
     Option("categories", Switch(), False, "Take the target's cells for categories, not numbers."),
-    Option("most-categories", Whole(least=1), 63, "Categories told apart; the rest are one more."),
+    Option(
+        "most-categories",
+        Whole(least=1),
+        TOLD_APART,
+        "Categories told apart; the rest are one more.",
+    ),
     Option("horizon", Whole(least=1), 1, "Rows ahead to forecast."),
     Option("level", Several(Number(0, 1)), (0.9,), "Coverage of an interval; may be repeated."),
     Option("alarm", Switch(), False, "Tell every alarm on standard error as it is raised."),
@@ -184,9 +190,6 @@ def require_one_model(settings: Settings) -> None:
     """
     if settings["categories"]:
         _refuse(settings, OF_NUMBERS, "a target of numbers", "--categories")
-    elif settings.source("most_categories") != "default":
-        hint = "Add it, or leave --most-categories out."
-        raise UsageError("--most-categories", "--categories", "none", hint)
     network = next((key for key in ("cell", "units") if settings[key] is not None), None)
     if network is None:
         return
@@ -217,6 +220,9 @@ def require_consistent(options: Options) -> None:
     if options.horizon > LONGEST_HORIZON:
         expected, got = f"at most {LONGEST_HORIZON:,} rows", f"{options.horizon:,}"
         raise UsageError("--horizon", expected, got, "Forecast a stream of longer steps.")
+    if options.most_categories != TOLD_APART and not options.categories:
+        hint = "Add it, or leave --most-categories out."
+        raise UsageError("--most-categories", "--categories", "none", hint)
     if options.most_categories > MOST_CATEGORIES:
         expected, got = f"at most {MOST_CATEGORIES:,}", f"{options.most_categories:,}"
         hint = "Join those that seldom come: memory grows as the square."
