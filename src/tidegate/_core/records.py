@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from math import isfinite
 from typing import Any, Protocol
@@ -16,7 +17,7 @@ SCHEMA = 1
 Bounds = tuple[float | None, float | None]
 Cell = str | int | float | None
 
-RECORD_OPTIONS = ("intervals", "experts", "half_lives", "score")
+RECORD_OPTIONS = ("intervals", "experts", "score")
 FORECAST_OPTIONS = ("intervals", "path")
 
 
@@ -117,7 +118,7 @@ class Record:
             f'"low": {_number(self.low)}, "high": {_number(self.high)}, '
             f'"actual": {_number(self.actual)}, "error": {_number(self.error)}, '
             f'"flags": [{flags}], "next": {_forecast(self.next)}'
-            f"{_present(self, RECORD_OPTIONS)}}}"
+            f"{_present(self, RECORD_OPTIONS)}{_half_lives(self)}}}"
         )
 
     def to_columns(self) -> dict[str, Cell]:
@@ -143,12 +144,10 @@ class Record:
         }
         if self.intervals is not None:
             columns |= _flat_intervals("intervals", self.intervals)
-        for name in ("experts", "half_lives"):
-            named = getattr(self, name)
-            if named is not None:
-                columns |= {f"{name}.{key}": number_or_none(value) for key, value in named.items()}
+        columns |= _flat_numbers("experts", self.experts)
         if self.score is not None:
             columns["score"] = number_or_none(self.score)
+        columns |= _flat_numbers("half_lives", self.half_lives)
         if coming.intervals is not None:
             columns |= _flat_intervals("next.intervals", coming.intervals)
         for place, point in enumerate(coming.path or ()):
@@ -191,6 +190,17 @@ def _present(owner: Record | Forecast | Point, names: tuple[str, ...]) -> str:
     return text
 
 
+def _half_lives(record: Record) -> str:
+    lives = record.half_lives
+    return "" if lives is None else f', "half_lives": {_text_of(tuple(lives.items()))}'
+
+
+@lru_cache(maxsize=16)
+def _text_of(pairs: tuple[tuple[str, float | None], ...]) -> str:
+    """A mapping that is the same for many rows; to write its numbers anew would take longer."""
+    return json_of(dict(pairs))
+
+
 def json_of(value: Any) -> str:
     """Mappings, sequences, points, texts and numbers, as deep as they go.
 
@@ -230,6 +240,10 @@ def number_or_none(value: float | None) -> float | None:
     True
     """
     return float(value) if value is not None and isfinite(value) else None
+
+
+def _flat_numbers(name: str, numbers: Mapping[str, float | None] | None) -> dict[str, Cell]:
+    return {f"{name}.{key}": number_or_none(value) for key, value in (numbers or {}).items()}
 
 
 def _flat_intervals(name: str, intervals: Mapping[str, Bounds]) -> dict[str, Cell]:
