@@ -111,6 +111,14 @@ def test_a_column_without_numbers_is_refused(call: Call) -> None:
     assert "numbers in the target column" in done.err
 
 
+def test_a_target_of_categories_is_refused(
+    call: Call, hourly: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIDEGATE_CATEGORIES", "true")
+    done = call("bench", hourly, "--target", "load")
+    assert done.code == 2 and "expected a target of numbers, got TIDEGATE_CATEGORIES" in done.err
+
+
 def test_late_rows_can_be_skipped(call: Call, hourly: Path) -> None:
     lines = hourly.read_text().splitlines()
     lines.insert(101, lines[50])

@@ -14,7 +14,7 @@ import pytest
 
 from cli.conftest import Call, Done, csv
 from tidegate._core.record_reader import read_records
-from tidegate.cli._summary import share
+from tidegate.cli._summary_words import share
 
 
 def figures(folder: Path) -> dict[str, object]:

@@ -14,6 +14,7 @@ import pytest
 from cli.conftest import Call, csv
 from tidegate._core.record_reader import read_records
 from tidegate.cli import _models
+from tidegate.forecast import Forecaster, SharedForecasters
 
 ASKED = ["--target", "load", "--time", "time", "--input", "wind"]
 FULL = [*ASKED, "--horizon", 3, "--level", 0.9, "--level", 0.5]
@@ -67,14 +68,15 @@ def test_a_resumed_run_equals_an_unbroken_one(
         assert content(two / name) == content(one / name), name
 
 
-def test_a_run_of_many_streams_goes_on_too(call: Call, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("how", "kept"), [("--light", 2), ("--shared", 3)])
+def test_a_run_of_many_streams_goes_on_too(call: Call, tmp_path: Path, how: str, kept: int) -> None:
     one, two, growing = tmp_path / "one", tmp_path / "two", tmp_path / "growing.csv"
-    asked = ["--target", "sales", "--time", "day", "--key", "shop", "--minimum", 0, "--light"]
-    asked += ["--most-keys", 2]
+    asked = ["--target", "sales", "--time", "day", "--key", "shop", "--minimum", 0, how]
+    asked += ["--most-keys", kept]
     growing.write_bytes(shops(300))
     whole = call("run", growing, *asked, "--save", one)
-    assert whole.code == 0 and "2 streams, told apart by 'shop'." in whole.err
-    assert "forgotten to make room for another: --most-keys N" in whole.err
+    assert whole.code == 0 and f"{kept} streams, told apart by 'shop'." in whole.err
+    assert ("forgotten to make room for another: --most-keys N" in whole.err) == (kept < 3)
     growing.write_bytes(shops(120))
     call("run", growing, *asked, "--save", two)
     growing.write_bytes(shops(300))
@@ -95,6 +97,22 @@ def test_streams_by_key_say_what_each_alone_would(call: Call, tmp_path: Path) ->
         assert [record[name] for record in mine] == [record[name] for record in alone], name
     assert min(record["low"] or 0 for record in together) >= 0
     assert {record["key"] for record in together} == {"a", "b", "c"}
+
+
+def test_streams_that_share_say_what_shared_forecasters_would(call: Call) -> None:
+    """Rows of every shop at the same times, so that the two ways in see no gaps."""
+    text = b"".join(row for row in shops(240).splitlines(keepends=True) if b",c," not in row)
+    asked = ["run", "-", "--target", "sales", "--time", "day", "--key", "shop", "--shared"]
+    records = call(*asked, "--minimum", 0, stdin=text).records
+    streams = SharedForecasters(lambda: Forecaster(units=0, minimum=0))
+    for record in records:
+        key, time = record["key"], record["time"]
+        said = streams.predict(key, time)
+        assert record["prediction"] == (said.value if said.value == said.value else None)
+        streams.learn(key, record["actual"], time=time)
+    assert len(records) == 160
+    alone = call(*asked[:-1], "--light", "--minimum", 0, stdin=text).records
+    assert [r["prediction"] for r in alone] != [r["prediction"] for r in records]
 
 
 def test_a_file_with_rows_of_no_stream(call: Call, tmp_path: Path) -> None:
@@ -179,6 +197,7 @@ def test_wall_clocks_that_are_set_back(call: Call) -> None:
         (["--zone", "Mars/Olympus"], "zone: expected a time zone, as Europe/Paris"),
         (["--key", "lod"], "Did you mean 'load'?"),
         (["--minimum", "none"], "--minimum: expected a number"),
+        (["--shared"], "--shared: expected streams by key, got no --key"),
     ],
 )
 def test_usage_errors(call: Call, hourly: Path, more: list[object], words: str) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tidegate.cli._summary import counts, show, verdict
+from tidegate.cli._summary import show, verdict
+from tidegate.cli._summary_words import counts
 
 
 def summary(ours: float, persistence: float, scored: int = 1_000, **more: Any) -> dict[str, Any]:

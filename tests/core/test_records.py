@@ -27,8 +27,8 @@ FULL = Record(
     error=0.4,
     flags=("clipped", "gap"),
     intervals={"0.9": (4.0, 6.0), "0.5": (None, None)},
-    probabilities={"B": 0.25, "time": 0.75},
     experts={"lstm": 0.5, "step": 0.5},
+    half_lives={"lstm": 12.5, "step": None},
     score=2.5,
     next=Forecast(
         time="2015-07-01 17:00:00",
@@ -75,8 +75,8 @@ def test_optional_fields_stand_where_the_interface_says() -> None:
     fields = json.loads(FULL.to_json_line())
     assert fields["flags"] == ["clipped", "gap"]
     assert fields["intervals"] == {"0.9": [4.0, 6.0], "0.5": [None, None]}
-    assert fields["probabilities"] == {"B": 0.25, "time": 0.75}
     assert fields["experts"] == {"lstm": 0.5, "step": 0.5}
+    assert fields["half_lives"] == {"lstm": 12.5, "step": None}
     assert fields["score"] == 2.5
     assert fields["next"]["path"] == [
         {"step": 18, "time": None, "prediction": 5.5, "intervals": {"0.9": [4.5, 6.5]}},
@@ -137,7 +137,7 @@ def test_json_has_no_nan_anywhere(value: float) -> None:
         prediction=value,
         score=value,
         intervals={"0.9": (value, value)},
-        probabilities={"a": value},
+        experts={"a": value},
     )
     record.next.path = (Point(step=2, time=None, prediction=value),)
     json.loads(record.to_json_line(), parse_constant=pytest.fail)
@@ -164,11 +164,8 @@ def test_columns_are_flattened_with_dots() -> None:
     assert columns["flags"] == "clipped gap"
     assert columns["next.prediction"] == 5.5
     assert (columns["intervals.0.9.low"], columns["intervals.0.9.high"]) == (4.0, 6.0)
-    assert (columns["probabilities.B"], columns["experts.lstm"], columns["score"]) == (
-        0.25,
-        0.5,
-        2.5,
-    )
+    assert (columns["half_lives.lstm"], columns["experts.lstm"]) == (12.5, 0.5)
+    assert columns["score"] == 2.5
     assert columns["next.intervals.0.9.high"] == 6.5
     assert (columns["next.path.0.step"], columns["next.path.1.time"]) == (18, "later")
     assert columns["next.path.0.intervals.0.9.low"] == 4.5
@@ -195,7 +192,7 @@ GOOD = json.loads(FULL.to_json_line())
         {"next": {"time": None, "prediction": 1, "colour": 2}},
         {"intervals": {"0.9": [1]}},
         {"intervals": [1, 2]},
-        {"probabilities": {"a": "b"}},
+        {"experts": {"a": "b"}},
         {"surprise": 1},
     ],
 )

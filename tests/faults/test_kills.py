@@ -76,9 +76,10 @@ def test_a_killed_run_that_goes_on_equals_an_unbroken_one(
         ("jsonl", [], 8),
         ("csv", ["--horizon", 3, "--level", 0.9, "--level", 0.5], 8),
         ("parquet", ["--key", "place", "--light", "--alarm"], 8),
+        ("jsonl", ["--key", "place", "--shared"], 5),
         ("jsonl", ["--trace"], 5),
     ],
-    ids=["plain", "horizon", "keys", "trace"],
+    ids=["plain", "horizon", "keys", "shared", "trace"],
 )
 def test_a_killed_forecaster_that_goes_on_equals_an_unbroken_one(
     forks: Forks, rough: Path, tmp_path: Path, kind: str, more: list[object], enough: int
@@ -93,6 +94,24 @@ def test_a_killed_forecaster_that_goes_on_equals_an_unbroken_one(
         kind,
         *more,
     ]
+    killed_again_and_again(forks, asked, tmp_path, kind, enough)
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "enough"),
+    [("jsonl", ["--trace"], 5), ("csv", ["--key", "place", "--most-categories", 4], 5)],
+    ids=["trace", "keys"],
+)
+def test_a_killed_run_over_categories_that_goes_on_equals_an_unbroken_one(
+    forks: Forks, tmp_path: Path, kind: str, more: list[object], enough: int
+) -> None:
+    rng, rows = np.random.default_rng(2), tmp_path / "symbols.csv"
+    cells = [
+        ("a", "b", "c", "", "longer")[(n + k) % 5] for n, k in enumerate(rng.integers(2, size=500))
+    ]
+    lines = [f"{n},{cell},{'xy'[n % 3 % 2]}" for n, cell in enumerate(cells)]
+    rows.write_text("\n".join(["time,load,place", *lines, ""]))
+    asked = ["run", rows, *ASKED, "--categories", "--save-every", 0.02, "--format", kind, *more]
     killed_again_and_again(forks, asked, tmp_path, kind, enough)
 
 

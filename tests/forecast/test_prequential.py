@@ -30,6 +30,7 @@ class Written:
 
     levels: tuple[float, ...] = ()
     experts: tuple[str, ...] = ()
+    half_lives = None
 
     def __init__(self) -> None:
         self.calls: list[str] = []

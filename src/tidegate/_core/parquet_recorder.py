@@ -8,13 +8,15 @@ from typing import Any, Self
 
 from tidegate._core.errors import UsageError
 from tidegate._core.recorders import FileRecorder, require_known
-from tidegate._core.records import Cell, Forecast, Record
+from tidegate._core.records import Cell, Forecast, Record, RowRecord
 from tidegate._core.sinks import Sink
 
 ROW_GROUP = 8192
 
-# Names given by the user come after "probabilities." or "experts.": neither pattern takes them.
+# Names of experts come after "experts." or "half_lives.": neither pattern takes them.
 TEXTS = re.compile(r"key|flags|((next\.)(path\.\d+\.)?)?time")
+CATEGORY = "bits"  # a column of the records of categories alone
+CATEGORY_TEXTS = {"prediction", "actual", "next.prediction", "next.probabilities"}
 STEPS = re.compile(r"(next\.path\.\d+\.)?step")
 NOTHING = Record(
     step=0,
@@ -51,7 +53,7 @@ class ParquetRecorder(FileRecorder):
         got, hint = "a Parquet file", "Records in pieces can be continued; see PieceRecorder."
         raise UsageError(out, "records that can be continued", got, hint)
 
-    def write(self, record: Record) -> None:
+    def write(self, record: RowRecord) -> None:
         """Keeps one row; writes a group of them when it is full."""
         columns = record.to_columns()
         self._names = self._names or columns.keys()
@@ -81,11 +83,13 @@ def as_table(rows: Sequence[Mapping[str, Cell]], names: Iterable[str]) -> Any:
     """Rows as a pyarrow.Table, whose types depend on the names alone."""
     import pyarrow as pa  # type: ignore[import-untyped]
 
-    schema = pa.schema([(name, _arrow_type(name)) for name in names])
+    names = list(names)
+    texts = CATEGORY_TEXTS if CATEGORY in names else ()
+    schema = pa.schema([(name, _arrow_type(name, texts)) for name in names])
     return pa.Table.from_pylist(rows, schema=schema)
 
 
-def _arrow_type(name: str) -> str:
-    if TEXTS.fullmatch(name):
+def _arrow_type(name: str, texts: Collection[str]) -> str:
+    if name in texts or TEXTS.fullmatch(name):
         return "string"
     return "int64" if STEPS.fullmatch(name) else "double"

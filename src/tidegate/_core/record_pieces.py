@@ -11,7 +11,7 @@ from tidegate._core.errors import DataError, UsageError
 from tidegate._core.parquet_recorder import as_table
 from tidegate._core.record_ends import lost
 from tidegate._core.recorders import Recorder, require_known
-from tidegate._core.records import Cell, Record
+from tidegate._core.records import Cell, RowRecord
 from tidegate._core.whole_file import replace_file
 
 ROWS = 8192
@@ -35,7 +35,7 @@ class PieceRecorder(Recorder):
         ValueError: a later record has a column the first one lacks.
 
     >>> import tempfile
-    >>> from tidegate._core.records import Forecast
+    >>> from tidegate._core.records import Forecast, Record
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with PieceRecorder(Path(folder)) as recorder:
     ...         recorder.write(Record(step=7, time=None, prediction=None, actual=5.0, error=None,
@@ -57,7 +57,7 @@ class PieceRecorder(Recorder):
             got = error.strerror or str(error)
             raise UsageError(str(folder), "a folder for records", got, hint) from error
 
-    def write(self, record: Record) -> None:
+    def write(self, record: RowRecord) -> None:
         columns = record.to_columns()
         self._names = self._names or columns.keys()
         require_known(columns, self._names)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import isfinite, nan
 from typing import Any, NoReturn
 
+from tidegate._core.category_records import CategoryExpected, CategoryRecord
 from tidegate._core.errors import DataError
 from tidegate._core.records import SCHEMA, Bounds, Forecast, Point, Record
+
+Readers = Mapping[str, Callable[[Any], Any]]
 
 # What json and the readers below raise for lines that are no records.
 UNREADABLE = (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError)
@@ -29,30 +32,51 @@ def read_records(path: str) -> Iterator[Record]:
     ...     [record.actual for record in read_records(file.name)]
     [5.0]
     """
+    return _read(path, Record, RECORD_FIELDS)
+
+
+def read_category_records(path: str) -> Iterator[CategoryRecord]:
+    """The same of a run over categories.
+
+    Raises:
+        DataError: as above.
+
+    >>> import tempfile
+    >>> from tidegate._core.records import with_schema
+    >>> line = CategoryRecord(step=1, time=None, prediction=None, probability=None, actual="sun",
+    ...     bits=0.0, next=CategoryExpected(time=None, prediction="sun", probability=0.75))
+    >>> with tempfile.NamedTemporaryFile("w") as file:
+    ...     print(with_schema(line.to_json_line()), file=file, flush=True)
+    ...     [record.actual for record in read_category_records(file.name)]
+    ['sun']
+    """
+    return _read(path, CategoryRecord, CATEGORY_FIELDS)
+
+
+def _read(path: str, kind: type, readers: Readers) -> Iterator[Any]:
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
             try:
-                yield _parsed(line, None if number == 1 else SCHEMA)
+                yield _parsed(line, None if number == 1 else SCHEMA, kind, readers)
             except UNREADABLE as error:
                 got = f"{line[:80]!r} ({error})"
                 hint = "The file is damaged, or another version wrote it."
                 raise DataError(f"{path}, line {number}", "a record", got, hint) from error
 
 
-def _parsed(line: bytes, schema: int | None) -> Record:
+def _parsed(line: bytes, schema: int | None, kind: type, readers: Readers) -> Any:
     fields = json.loads(line.decode(), parse_constant=_refuse)
     found = fields.pop("schema", schema)
     if found != SCHEMA:
         raise ValueError(f"schema {found}, not {SCHEMA}")
-    record: Record = _built(Record, RECORD_FIELDS, fields)
-    return record
+    return _built(kind, readers, fields)
 
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
 
 
-def _built(kind: type, readers: dict[str, Callable[[Any], Any]], fields: Any) -> Any:
+def _built(kind: type, readers: Readers, fields: Any) -> Any:
     if not isinstance(fields, dict):
         raise TypeError(f"{kind.__name__} is no object")
     unknown = fields.keys() - readers.keys()
@@ -108,13 +132,17 @@ def _read_forecast(value: Any) -> Any:
     return _built(Forecast, FORECAST_FIELDS, value)
 
 
-POINT_FIELDS: dict[str, Callable[[Any], Any]] = {
+def _read_expected(value: Any) -> Any:
+    return _built(CategoryExpected, EXPECTED_FIELDS, value)
+
+
+POINT_FIELDS: Readers = {
     "step": _read_step,
     "time": _read_text,
     "prediction": _read_number,
     "intervals": _read_intervals,
 }
-FORECAST_FIELDS: dict[str, Callable[[Any], Any]] = {
+FORECAST_FIELDS: Readers = {
     "time": _read_text,
     "prediction": _read_number,
     "low": _read_number,
@@ -122,7 +150,7 @@ FORECAST_FIELDS: dict[str, Callable[[Any], Any]] = {
     "intervals": _read_intervals,
     "path": _read_path,
 }
-RECORD_FIELDS: dict[str, Callable[[Any], Any]] = {
+RECORD_FIELDS: Readers = {
     "step": _read_step,
     "key": _read_text,
     "time": _read_text,
@@ -134,7 +162,27 @@ RECORD_FIELDS: dict[str, Callable[[Any], Any]] = {
     "flags": _read_flags,
     "next": _read_forecast,
     "intervals": _read_intervals,
-    "probabilities": _read_weights,
     "experts": _read_weights,
+    "half_lives": _read_weights,
     "score": _read_score,
+}
+EXPECTED_FIELDS: Readers = {
+    "time": _read_text,
+    "prediction": _read_text,
+    "probability": _read_number,
+    "probabilities": _read_weights,
+    "other": _read_number,
+}
+CATEGORY_FIELDS: Readers = {
+    "step": _read_step,
+    "key": _read_text,
+    "time": _read_text,
+    "prediction": _read_text,
+    "probability": _read_number,
+    "actual": _read_text,
+    "bits": _read_number,
+    "flags": _read_flags,
+    "next": _read_expected,
+    "experts": _read_weights,
+    "half_lives": _read_weights,
 }

@@ -11,7 +11,7 @@ from typing import Self
 from tidegate._core.discovery import find
 from tidegate._core.errors import UsageError
 from tidegate._core.record_ends import cut, end_of_csv, end_of_json_lines, lost
-from tidegate._core.records import Cell, Record, with_schema
+from tidegate._core.records import Cell, RowRecord, with_schema
 from tidegate._core.sinks import STDOUT, OutputFile, Sink, sink_for
 
 __all__ = [
@@ -40,7 +40,7 @@ class Recorder(ABC):
     """Writes records to a place of its own."""
 
     @abstractmethod
-    def write(self, record: Record) -> None:
+    def write(self, record: RowRecord) -> None:
         """Takes one record.
 
         Raises:
@@ -114,7 +114,7 @@ class JsonLinesRecorder(FileRecorder):
             recorder._form = _as_it_is
         return recorder
 
-    def write(self, record: Record) -> None:
+    def write(self, record: RowRecord) -> None:
         """Writes and flushes one line."""
         line = self._form(record.to_json_line())
         self._form = _as_it_is
@@ -148,7 +148,7 @@ class CsvRecorder(FileRecorder):
         recorder._names = names
         return recorder
 
-    def write(self, record: Record) -> None:
+    def write(self, record: RowRecord) -> None:
         """Writes and flushes one line."""
         columns = record.to_columns()
         if not self._names:
@@ -169,7 +169,7 @@ def recorder_for(format_name: str, out: str, owner: str = "--format") -> Recorde
         UsageError: there is no such format, or the file cannot be written.
 
     >>> import tempfile
-    >>> from tidegate._core.records import Forecast
+    >>> from tidegate._core.records import Forecast, Record
     >>> with tempfile.NamedTemporaryFile("r") as file:
     ...     with recorder_for("csv", file.name) as recorder:
     ...         recorder.write(Record(step=1, time=None, prediction=None, actual=5.0, error=None,

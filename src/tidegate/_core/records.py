@@ -7,17 +7,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from math import isfinite
-from typing import Any
+from typing import Any, Protocol
 
 SCHEMA = 1
 
 Bounds = tuple[float | None, float | None]
 Cell = str | int | float | None
 
-RECORD_OPTIONS = ("intervals", "probabilities", "experts", "score")
+RECORD_OPTIONS = ("intervals", "experts", "score")
 FORECAST_OPTIONS = ("intervals", "path")
+
+
+class RowRecord(Protocol):
+    """What a run says of one row, whatever it predicts; what recorders write.
+
+    >>> said: RowRecord = Record(step=1, time=None, prediction=None, actual=None, error=None,
+    ...                          next=Forecast(time=None, prediction=None))
+    >>> said.step
+    1
+    """
+
+    step: int
+    flags: tuple[str, ...]
+
+    def to_json_line(self) -> str: ...
+
+    def to_columns(self) -> dict[str, Cell]: ...
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,8 +83,8 @@ class Record:
         flags: of ``warmup missing clipped skipped late gap reset alarm``.
         next: the forecast of the coming row.
         intervals: ``{"0.9": (low, high)}`` for several levels.
-        probabilities: of the symbols, by their names.
         experts: weights of the mixture, by their names.
+        half_lives: in rows, of the middle unit of each network, by their names.
         score: how unusual the row is; NaN where that is not known, None where nobody asks.
 
     >>> record = Record(step=17, time="12:00", prediction=5.1, actual=5.5, error=0.4,
@@ -86,8 +104,8 @@ class Record:
     high: float | None = None
     flags: tuple[str, ...] = ()
     intervals: Mapping[str, Bounds] | None = None
-    probabilities: Mapping[str, float | None] | None = None
     experts: Mapping[str, float | None] | None = None
+    half_lives: Mapping[str, float | None] | None = None
     score: float | None = None
 
     def to_json_line(self) -> str:
@@ -100,7 +118,7 @@ class Record:
             f'"low": {_number(self.low)}, "high": {_number(self.high)}, '
             f'"actual": {_number(self.actual)}, "error": {_number(self.error)}, '
             f'"flags": [{flags}], "next": {_forecast(self.next)}'
-            f"{_present(self, RECORD_OPTIONS)}}}"
+            f"{_present(self, RECORD_OPTIONS)}{_half_lives(self)}}}"
         )
 
     def to_columns(self) -> dict[str, Cell]:
@@ -113,24 +131,23 @@ class Record:
             "step": self.step,
             "key": self.key,
             "time": self.time,
-            "prediction": _clean(self.prediction),
-            "low": _clean(self.low),
-            "high": _clean(self.high),
-            "actual": _clean(self.actual),
-            "error": _clean(self.error),
+            "prediction": number_or_none(self.prediction),
+            "low": number_or_none(self.low),
+            "high": number_or_none(self.high),
+            "actual": number_or_none(self.actual),
+            "error": number_or_none(self.error),
             "flags": " ".join(self.flags),
             "next.time": coming.time,
-            "next.prediction": _clean(coming.prediction),
-            "next.low": _clean(coming.low),
-            "next.high": _clean(coming.high),
+            "next.prediction": number_or_none(coming.prediction),
+            "next.low": number_or_none(coming.low),
+            "next.high": number_or_none(coming.high),
         }
         if self.intervals is not None:
             columns |= _flat_intervals("intervals", self.intervals)
-        for name, weights in (("probabilities", self.probabilities), ("experts", self.experts)):
-            if weights is not None:
-                columns |= {f"{name}.{key}": _clean(value) for key, value in weights.items()}
+        columns |= _flat_numbers("experts", self.experts)
         if self.score is not None:
-            columns["score"] = _clean(self.score)
+            columns["score"] = number_or_none(self.score)
+        columns |= _flat_numbers("half_lives", self.half_lives)
         if coming.intervals is not None:
             columns |= _flat_intervals("next.intervals", coming.intervals)
         for place, point in enumerate(coming.path or ()):
@@ -169,19 +186,44 @@ def _present(owner: Record | Forecast | Point, names: tuple[str, ...]) -> str:
     for name in names:
         value = getattr(owner, name)
         if value is not None:
-            text += f', "{name}": {_json(value)}'
+            text += f', "{name}": {json_of(value)}'
     return text
 
 
-def _json(value: Any) -> str:
-    """Mappings, sequences, points and numbers, as deep as they go."""
+def _half_lives(record: Record) -> str:
+    lives = record.half_lives
+    return "" if lives is None else f', "half_lives": {_text_of(tuple(lives.items()))}'
+
+
+@lru_cache(maxsize=16)
+def _text_of(pairs: tuple[tuple[str, float | None], ...]) -> str:
+    """A mapping that is the same for many rows; to write its numbers anew would take longer."""
+    return json_of(dict(pairs))
+
+
+def json_of(value: Any) -> str:
+    """Mappings, sequences, points, texts and numbers, as deep as they go.
+
+    >>> json_of({"sun": 0.75, "flags": ("new",), "rain": float("nan"), "step": 3})
+    '{"sun": 0.75, "flags": ["new"], "rain": null, "step": 3}'
+    """
     if type(value) is float:
         return repr(value) if isfinite(value) else "null"
+    if type(value) is str:
+        return encode_basestring_ascii(value)
+    if type(value) is int:
+        return repr(value)
     if isinstance(value, dict | Mapping):
-        inner = ", ".join([f"{_text(name)}: {_json(item)}" for name, item in value.items()])
-        return f"{{{inner}}}"
+        pairs = [
+            # Most are numbers, and a call for each would take longer than its text.
+            f"{encode_basestring_ascii(name)}: {item!r}"
+            if type(item) is float and isfinite(item)
+            else f"{encode_basestring_ascii(name)}: {json_of(item)}"
+            for name, item in value.items()
+        ]
+        return f"{{{', '.join(pairs)}}}"
     if isinstance(value, tuple | list):
-        return f"[{', '.join([_json(item) for item in value])}]"
+        return f"[{', '.join([json_of(item) for item in value])}]"
     if isinstance(value, Point):
         options = _present(value, ("intervals",))
         return (
@@ -191,15 +233,24 @@ def _json(value: Any) -> str:
     return _number(value)
 
 
-def _clean(value: float | None) -> float | None:
+def number_or_none(value: float | None) -> float | None:
+    """What no table can hold as a number is no number there.
+
+    >>> number_or_none(float("nan")) is None
+    True
+    """
     return float(value) if value is not None and isfinite(value) else None
+
+
+def _flat_numbers(name: str, numbers: Mapping[str, float | None] | None) -> dict[str, Cell]:
+    return {f"{name}.{key}": number_or_none(value) for key, value in (numbers or {}).items()}
 
 
 def _flat_intervals(name: str, intervals: Mapping[str, Bounds]) -> dict[str, Cell]:
     columns: dict[str, Cell] = {}
     for level, (low, high) in intervals.items():
-        columns[f"{name}.{level}.low"] = _clean(low)
-        columns[f"{name}.{level}.high"] = _clean(high)
+        columns[f"{name}.{level}.low"] = number_or_none(low)
+        columns[f"{name}.{level}.high"] = number_or_none(high)
     return columns
 
 
@@ -207,7 +258,7 @@ def _flat_point(name: str, point: Point) -> dict[str, Cell]:
     columns: dict[str, Cell] = {
         f"{name}.step": point.step,
         f"{name}.time": point.time,
-        f"{name}.prediction": _clean(point.prediction),
+        f"{name}.prediction": number_or_none(point.prediction),
     }
     if point.intervals is not None:
         columns |= _flat_intervals(f"{name}.intervals", point.intervals)

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tidegate._core.errors import TidegateError
+from tidegate._core.errors import TidegateError, UsageError
 from tidegate.bench import METHODS, Advance, Comparison, made, race
 from tidegate.bench.methods import entry
 from tidegate.cli._held import held
@@ -34,6 +34,9 @@ def compared(
     for name in methods:
         entry(name)
     settings = settings_in_force(flags)
+    if settings["categories"]:
+        got = f"{settings.source('categories')}, which says that it is none"
+        raise UsageError("tidegate bench", "a target of numbers", got, "Leave it out here.")
     options = Options(file=file, **settings)
     comparison = Comparison(held(options))
     chosen = _chosen(methods, comparison.series.step, seed)

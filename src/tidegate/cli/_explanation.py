@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 
 from tidegate._core.errors import UsageError
+from tidegate._core.record_reader import read_category_records, read_records
 from tidegate._core.whole_file import replace_file
-from tidegate.cli._folder import of_forecaster
+from tidegate.cli._folder import of_categories, of_forecaster
 from tidegate.report import (
     Study,
     csv_text,
@@ -89,9 +90,9 @@ def _recorded(
             got = f"{name}, which is of one network"
             raise UsageError("--expert", "a forecaster's run", got, "Leave it out.")
         return read_study(folder, last, f"{name}: what its network remembers", borders)
-    return read_forecast(
-        folder, last, f"{name}: its forecasts and what they rest on", borders, expert, key
-    )
+    title = f"{name}: its forecasts and what they rest on"
+    read = read_category_records if of_categories(folder) else read_records
+    return read_forecast(folder, last, title, borders, expert, key, read)
 
 
 def study_hint(folder: Path) -> str:

@@ -147,6 +147,12 @@ def of_forecaster(folder: Path) -> bool:
     return settings is not None and not options_of(settings).bare
 
 
+def of_categories(folder: Path) -> bool:
+    """Whether the run in ``folder`` is one over categories."""
+    settings = RunFolder(str(folder)).settings()
+    return settings is not None and options_of(settings).categories
+
+
 def about(options: Options) -> dict[str, Any]:
     """What a run is: versions, processor, seed, options."""
     versions = {

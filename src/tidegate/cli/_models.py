@@ -10,25 +10,39 @@ from tidegate.cells import named
 from tidegate.cli._options import CELL, UNITS, Options
 from tidegate.cli._room import require_room
 from tidegate.cli._source import Source
-from tidegate.forecast import BareNetwork, Forecaster, ForecasterModel, Model, Prequential
+from tidegate.forecast import (
+    BareNetwork,
+    CategoryForecaster,
+    CategoryRun,
+    Forecaster,
+    ForecasterModel,
+    Model,
+    Prequential,
+)
+from tidegate.forecast.common import CommonWeights
+from tidegate.forecast.models import SharedModel
 from tidegate.forecast.timing.instants import zone_of
-from tidegate.forecast.tracing import ExpertsTracer, NetworkTracer, Tracer
+from tidegate.forecast.tracing import CategoryTracer, ExpertsTracer, NetworkTracer, Tracer
 from tidegate.streams import BadRows
 
-__all__ = ["prequential", "tracer"]
+__all__ = ["Run", "run_of", "tracer"]
+
+Run = Prequential | CategoryRun
 
 NETWORK_UNITS = 32  #: of every network of a forecaster
 
 
-def prequential(options: Options, source: Source, bad_rows: BadRows) -> Prequential:
+def run_of(options: Options, source: Source, bad_rows: BadRows) -> Run:
     """The run over the rows of ``source``, which has learned nothing yet.
 
     Raises:
         UsageError: there is no such cell, level or time zone, or no room for so many units.
     """
-    columns = len(source.stream.columns)
+    if options.categories:
+        return _categories(options, source, bad_rows)
+    columns, common = len(source.stream.columns), CommonWeights()
     return Prequential(
-        _network(options, columns) if options.bare else _forecaster(options, columns),
+        _network(options, columns) if options.bare else _forecaster(options, columns, common),
         source.name,
         bad_rows,
         source.warmup,
@@ -37,10 +51,25 @@ def prequential(options: Options, source: Source, bad_rows: BadRows) -> Prequent
         () if options.bare else options.level,
         options.horizon,
         options.most_keys,
+        common,
     )
 
 
-def tracer(model: Model, folder: Path, step: int, seed: int) -> Tracer:
+def _categories(options: Options, source: Source, bad_rows: BadRows) -> CategoryRun:
+    return CategoryRun(
+        source.name,
+        bad_rows,
+        limit=options.most_categories + 1,
+        units=NETWORK_UNITS,
+        seed=options.seed,
+        warmup=source.warmup,
+        time=source.time,
+        zone=zone_of(options.zone),
+        most=options.most_keys,
+    )
+
+
+def tracer(model: Model | CategoryForecaster, folder: Path, step: int, seed: int) -> Tracer:
     """What records the networks of ``model`` from ``step`` on.
 
     Raises:
@@ -48,6 +77,8 @@ def tracer(model: Model, folder: Path, step: int, seed: int) -> Tracer:
     """
     if isinstance(model, BareNetwork):
         return NetworkTracer(model, folder, step, seed)
+    if isinstance(model, CategoryForecaster):
+        return CategoryTracer(model, folder, step, seed)
     if isinstance(model, ForecasterModel) and model.forecaster.settings["units"]:
         return ExpertsTracer(model, folder, step, seed)
     raise UsageError("--trace", "networks to record", "--light", "Leave one of the two out.")
@@ -59,7 +90,7 @@ def _network(options: Options, columns: int) -> Callable[[], Model]:
     return lambda: BareNetwork(columns, cell, units, options.seed)
 
 
-def _forecaster(options: Options, columns: int) -> Callable[[], Model]:
+def _forecaster(options: Options, columns: int, common: CommonWeights) -> Callable[[], Model]:
     def made() -> Model:
         forecaster = Forecaster(
             inputs=columns - 1,
@@ -67,9 +98,11 @@ def _forecaster(options: Options, columns: int) -> Callable[[], Model]:
             horizon=options.horizon,
             minimum=options.minimum,
             zone=options.zone,
-            units=0 if options.light else NETWORK_UNITS,
+            units=0 if options.light or options.shared else NETWORK_UNITS,
             seed=options.seed,
         )
+        if options.shared:
+            return SharedModel(forecaster, common, options.horizon)
         return ForecasterModel(forecaster, options.horizon)
 
     made()  # what cannot be is refused before the first row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,26 @@ from tidegate._core.errors import UsageError
 from tidegate._core.kinds import Choice, Number, Several, Switch, Text, Whole
 from tidegate._core.settings import Option, Settings, resolve
 
+TOLD_APART = 63  #: categories, by default
 FILE = Path("tidegate.toml")  #: where options may lie, in the folder of the call
 
 OPTIONS = (
     Option("target", Text(), None, "Column to predict; needed with a FILE."),
     Option("time", Text(), None, "Column that dates a row, as 2015-07-01 13:00."),
     Option("input", Several(Text()), (), "Further column to learn from; may be repeated."),
+    Option("categories", Switch(), False, "Take the target's cells for categories, not numbers."),
+    Option(
+        "most-categories",
+        Whole(least=1),
+        TOLD_APART,
+        "Categories told apart; the rest are one more.",
+    ),
     Option("horizon", Whole(least=1), 1, "Rows ahead to forecast."),
     Option("level", Several(Number(0, 1)), (0.9,), "Coverage of an interval; may be repeated."),
     Option("alarm", Switch(), False, "Tell every alarm on standard error as it is raised."),
     Option("key", Text(), None, "Column that tells one stream of the file from another."),
     Option("most-keys", Whole(least=1), 1_000, "Streams that are kept; then the most silent goes."),
+    Option("shared", Switch(), False, "Let the streams of --key learn one set of weights; light."),
     Option("light", Switch(), False, "Leave the networks out: little memory a stream."),
     Option("minimum", Number(), None, "No value can be below it; 0 for counts."),
     Option("zone", Text(), None, "Time zone whose wall clock --time shows, as Europe/Paris."),
@@ -52,8 +62,23 @@ OPTIONS = (
 FREE = ("save", "save_every", "resume", "on_bad_row", "out", "alarm")
 
 #: what a bare network does not do
-OF_FORECASTERS = ("horizon", "level", "alarm", "key", "most_keys", "light", "minimum", "zone")
+OF_FORECASTERS = (
+    "horizon",
+    "level",
+    "alarm",
+    "key",
+    "most_keys",
+    "shared",
+    "light",
+    "minimum",
+    "zone",
+)
+#: what a forecaster of categories does not do
+OF_NUMBERS = (
+    "input", "horizon", "level", "alarm", "shared", "light", "minimum", "cell", "units", "decimal",
+)  # fmt: skip
 LONGEST_HORIZON = 1_000
+MOST_CATEGORIES = 1_000
 CELL, UNITS = "lstm", 32  #: of a bare network, where only the other one is given
 
 
@@ -64,6 +89,7 @@ class Options:
     Attributes:
         file: a path, ``-`` for standard input, None for the stream that comes with the package.
         input: columns to learn from beside the target.
+        categories: whether the target's cells are categories, and not numbers.
         cell, units: of a bare network; the forecaster where both are None.
         warmup: rows not scored; None lets the stream's clock decide.
         format: of the records; None lets the end of ``out`` decide.
@@ -74,11 +100,14 @@ class Options:
     target: str | None
     time: str | None
     input: tuple[str, ...]
+    categories: bool
+    most_categories: int
     horizon: int
     level: tuple[float, ...]
     alarm: bool
     key: str | None
     most_keys: int
+    shared: bool
     light: bool
     minimum: float | None
     zone: str | None
@@ -154,19 +183,25 @@ def options_resumed(
 
 
 def require_one_model(settings: Settings) -> None:
-    """Refuses options of the forecaster beside those of a bare network.
+    """Refuses options of one model beside those of another.
 
     Raises:
         UsageError: both are given.
     """
+    if settings["categories"]:
+        _refuse(settings, OF_NUMBERS, "a target of numbers", "--categories")
     network = next((key for key in ("cell", "units") if settings[key] is not None), None)
     if network is None:
         return
-    for key in OF_FORECASTERS:
+    got = f"{settings.source(network)}, which takes a bare network"
+    _refuse(settings, OF_FORECASTERS, "the forecaster", got)
+
+
+def _refuse(settings: Settings, keys: Sequence[str], expected: str, got: str) -> None:
+    for key in keys:
         if settings.source(key) != "default":
             name, hint = key.replace("_", "-"), "Leave one of the two out."
-            got = f"{settings.source(network)}, which takes a bare network"
-            raise UsageError(f"--{name}", "the forecaster", got, hint)
+            raise UsageError(f"--{name}", expected, got, hint)
 
 
 def require_consistent(options: Options) -> None:
@@ -179,9 +214,19 @@ def require_consistent(options: Options) -> None:
         raise UsageError("--trace", "a folder for it", "none", "Name one: --save DIR.")
     if options.trace and options.key:
         raise UsageError("--trace", "one stream", f"--key {options.key}", "Trace one alone.")
+    if options.shared and options.key is None:
+        hint = "Name what tells them apart: --key COLUMN."
+        raise UsageError("--shared", "streams by key", "no --key", hint)
     if options.horizon > LONGEST_HORIZON:
         expected, got = f"at most {LONGEST_HORIZON:,} rows", f"{options.horizon:,}"
         raise UsageError("--horizon", expected, got, "Forecast a stream of longer steps.")
+    if options.most_categories != TOLD_APART and not options.categories:
+        hint = "Add it, or leave --most-categories out."
+        raise UsageError("--most-categories", "--categories", "none", hint)
+    if options.most_categories > MOST_CATEGORIES:
+        expected, got = f"at most {MOST_CATEGORIES:,}", f"{options.most_categories:,}"
+        hint = "Join those that seldom come: memory grows as the square."
+        raise UsageError("--most-categories", expected, got, hint)
     for name in ("separator", "follow"):
         if getattr(options, name) and options.file is None:
             raise UsageError("tidegate run", f"a FILE with --{name}", "none", "Name a file.")

@@ -14,7 +14,7 @@ from typing import Self
 from tidegate._core.errors import TidegateError, UsageError
 from tidegate._core.record_pieces import PieceRecorder
 from tidegate._core.recorders import STDOUT, Recorder, recorder_for, resume
-from tidegate._core.records import Record
+from tidegate._core.records import RowRecord
 from tidegate.cli._folder import RunFolder
 from tidegate.cli._options import Options
 
@@ -90,7 +90,7 @@ class Outputs:
                 written = f"{path}.part" if _appears_whole(format_name, path) else path
                 self._places.append(_Place(path, written, recorder_for(format_name, written)))
 
-    def write(self, record: Record) -> None:
+    def write(self, record: RowRecord) -> None:
         """Writes and flushes one record.
 
         Raises:

@@ -33,7 +33,7 @@ class Place:
         """A row that was met."""
         self.row = row.number
         digest = crc32(row.values, self.digest)  # type: ignore[arg-type]
-        for text in (row.time, row.key):
+        for text in (row.time, row.key, row.category):
             digest = digest if text is None else crc32(text.encode(), digest)
         self.digest = digest
 

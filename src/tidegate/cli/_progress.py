@@ -13,9 +13,11 @@ from rich.live import Live
 from rich.text import Text
 
 from tidegate._core.recorders import STDOUT
+from tidegate.cli._models import Run
 from tidegate.cli._outputs import on_terminal
-from tidegate.cli._summary import share
-from tidegate.forecast import OURS, Prequential
+from tidegate.cli._summary_words import share
+from tidegate.forecast import OURS, CategoryRun
+from tidegate.forecast.category_run import SIMPLE
 
 Say = Callable[[str], None]
 
@@ -24,7 +26,7 @@ SMOOTHING = 0.3  #: of the rate, a refresh
 
 
 @contextmanager
-def progress(run: Prequential, paths: Sequence[str]) -> Iterator[Say]:
+def progress(run: Run, paths: Sequence[str]) -> Iterator[Say]:
     """Shows how ``run`` goes, where a person watches and no records scroll through the view.
 
     Yields:
@@ -54,14 +56,14 @@ def _say(text: str) -> None:
 class View:
     """One line about a run: rows, their rate, the error of late, what was flagged.
 
-    >>> from tidegate.forecast import BareNetwork
+    >>> from tidegate.forecast import BareNetwork, Prequential
     >>> from tidegate.streams import StopAtBadRow
     >>> run = Prequential(lambda: BareNetwork(1, "lstm", 8, seed=0), "demo", StopAtBadRow())
     >>> View(run).line().plain
     '0 rows  waiting for the first one'
     """
 
-    def __init__(self, run: Prequential) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
         self._rate: float | None = None
         self._steps, self._time = 0, monotonic()
@@ -91,11 +93,14 @@ def _rate(rate: float | None) -> str:
     return "" if rate is None else f"{rate:,.0f} rows/s" if rate >= 10 else f"{rate:.1f} rows/s"
 
 
-def _error(run: Prequential) -> str:
-    """The error of about the last 500 rows, beside that of persistence."""
-    ours, last = run.scores.rolling(OURS), run.scores.rolling("persistence")
-    if ours is None or last is None:
+def _error(run: Run) -> str:
+    """The error of about the last 500 rows, beside that of a simple forecast."""
+    what, simple, saved = ("error", "persistence", "skill")
+    if isinstance(run, CategoryRun):
+        what, simple, saved = ("bits", SIMPLE[0], "saved")
+    ours, other = run.scores.rolling(OURS), run.scores.rolling(simple)
+    if ours is None or other is None:
         return ""
-    skill = f", skill {share(1 - ours / last)}" if last else ""
+    part = f", {saved} {share(1 - ours / other)}" if other else ""
     warming = "  warming up" if run.warming else ""
-    return f"recent error {ours:.4g} (persistence {last:.4g}{skill}){warming}"
+    return f"recent {what} {ours:.4g} ({simple} {other:.4g}{part}){warming}"

@@ -8,13 +8,14 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tidegate._core.category_records import CategoryRecord
 from tidegate._core.errors import UsageError
 from tidegate._core.records import Record
 from tidegate.cli._folder import RunFolder, of_forecaster
-from tidegate.cli._models import prequential, tracer
+from tidegate.cli._models import Run, run_of, tracer
 from tidegate.cli._options import Options, options_of
 from tidegate.cli._source import open_source
-from tidegate.forecast import BareNetwork, ForecasterModel, Model, Prequential
+from tidegate.forecast import BareNetwork, CategoryForecaster, ForecasterModel, Model
 from tidegate.learn import Learner
 from tidegate.report import Study, forecast_study, last_steps, stream_of
 from tidegate.streams import Row, StopAtBadRow
@@ -44,14 +45,15 @@ def replayed(
             return forecast_study(records[-last:], trace, last, title, borders, expert)
         found = last_steps(trace, last)
     title = f"{file} through the network of {name}, {how}"
-    return Study(title, found, stream_of(records, found.meta.start, found.steps), borders)
+    said = [record for record in records if isinstance(record, Record)]
+    return Study(title, found, stream_of(said, found.meta.start, found.steps), borders)
 
 
-def _passed(folder: Path, file: str, learn: bool, trace: Path) -> Iterator[Record]:
+def _passed(folder: Path, file: str, learn: bool, trace: Path) -> Iterator[Record | CategoryRecord]:
     options = _options(folder, file)
     bad_rows = StopAtBadRow()
     source = open_source(options, bad_rows)
-    run = prequential(options, source, bad_rows)
+    run = run_of(options, source, bad_rows)
     _restore(run, folder)
     model = run.model()
     learners = _learners(model)
@@ -74,7 +76,9 @@ def _passed(folder: Path, file: str, learn: bool, trace: Path) -> Iterator[Recor
         recorder.close()
 
 
-def _learners(model: Model) -> list[Learner]:
+def _learners(model: Model | CategoryForecaster) -> list[Learner]:
+    if isinstance(model, CategoryForecaster):
+        return list(model.networks().values())
     if isinstance(model, BareNetwork):
         return [model.learner]
     if isinstance(model, ForecasterModel):
@@ -89,7 +93,7 @@ def _freeze(learners: Sequence[Learner], weights: Sequence[object]) -> None:
         learner.state = state
 
 
-def _from_now_on(model: Model, rows: Iterable[Row]) -> Iterator[Row]:
+def _from_now_on(model: Model | CategoryForecaster, rows: Iterable[Row]) -> Iterator[Row]:
     """The rows, the first of them taken for the one after the last that was learned."""
     for n, row in enumerate(rows):
         if n == 0 and isinstance(model, ForecasterModel):
@@ -108,7 +112,7 @@ def _options(folder: Path, file: str) -> Options:
     return options
 
 
-def _restore(run: Prequential, folder: Path) -> None:
+def _restore(run: Run, folder: Path) -> None:
     state = RunFolder(str(folder)).state()
     if state is None:
         raise _needed(folder, "no state.safetensors")

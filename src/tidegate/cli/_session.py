@@ -14,12 +14,13 @@ import click
 
 import tidegate
 from tidegate._core.errors import CheckpointError, DataError, TidegateError
-from tidegate._core.records import Record
+from tidegate._core.records import RowRecord
 from tidegate._core.settings import Settings
+from tidegate.cli._category_summary import show_categories
 from tidegate.cli._exit import discard_stdout
 from tidegate.cli._folder import STATE, RunFolder, about
 from tidegate.cli._interrupts import Interrupts, Stopped
-from tidegate.cli._models import prequential, tracer
+from tidegate.cli._models import Run, run_of, tracer
 from tidegate.cli._options import (
     Options,
     folder_to_resume,
@@ -31,8 +32,9 @@ from tidegate.cli._outputs import Outputs, places, resolved_format
 from tidegate.cli._place import Place, go_to
 from tidegate.cli._progress import Say, progress
 from tidegate.cli._source import open_source
-from tidegate.cli._summary import END, Summary, about_run, show, summarised
-from tidegate.forecast import Prequential
+from tidegate.cli._summary import show
+from tidegate.cli._summary_words import END, Summary, about_run, summarised
+from tidegate.forecast import CategoryRun, Prequential
 from tidegate.forecast.tracing import Tracer
 from tidegate.learn.checkpoint import Checkpoint
 from tidegate.streams import BadRows, Row, SkipBadRows, StopAtBadRow, Stream
@@ -87,7 +89,7 @@ def _begun(
     paths = places(options, folder)
     bad_rows = BAD_ROWS[options.on_bad_row]()
     source = interrupts.await_(partial(open_source, options, bad_rows))
-    run = prequential(options, source, bad_rows)
+    run = run_of(options, source, bad_rows)
     session = Session(options, run, source.stream, bad_rows, folder, interrupts, paths)
     if folder is not None and saved is not None:
         folder.lock()
@@ -113,7 +115,7 @@ class Session:
     """
 
     options: Options
-    run: Prequential
+    run: Run
     stream: Stream
     bad_rows: BadRows
     folder: RunFolder | None
@@ -208,12 +210,16 @@ class Session:
             if record is not None:
                 outputs.write(record)
                 if self.options.alarm and "alarm" in record.flags:
-                    say(f"Alarm, {self.run.alarms.newest[-1].words()}.")
+                    self._tell_alarm(say)
             if self.folder is not None and monotonic() >= due:
                 self._save(outputs)
                 due = monotonic() + self.options.save_every
 
-    def _step(self, row: Row) -> Record | None:
+    def _tell_alarm(self, say: Say) -> None:
+        if isinstance(self.run, Prequential):
+            say(f"Alarm, {self.run.alarms.newest[-1].words()}.")
+
+    def _step(self, row: Row) -> RowRecord | None:
         if self._tracer is None:
             return self.run.step(row)
         self._tracer.look()
@@ -258,8 +264,9 @@ class Session:
         self._show(summary)
 
     def _summary(self, ended: str) -> Summary:
-        own = about_run(self.options, self.stream.columns[0])
+        own = about_run(self.options, self.options.target or self.stream.columns[0])
         return summarised(self.run, self.bad_rows, own, ended)
 
     def _show(self, summary: Summary) -> None:
-        show(summary, "" if self.folder is None else str(self.folder.path))
+        told = show_categories if isinstance(self.run, CategoryRun) else show
+        told(summary, "" if self.folder is None else str(self.folder.path))

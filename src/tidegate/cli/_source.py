@@ -52,14 +52,17 @@ def open_source(options: Options, bad_rows: BadRows) -> Source:
     )
     if options.target is None:
         raise _target_needed(options.file, opened)
-    stream = opened(options.target, options.input, options.time, bad_rows=bad_rows)
+    if options.categories:
+        stream = opened(None, (), options.time, bad_rows=bad_rows, category=options.target)
+    else:
+        stream = opened(options.target, options.input, options.time, bad_rows=bad_rows)
     return Source(stream, stream.source, options.time or "time", options.warmup)
 
 
 def _shipped(options: Options) -> Source:
     asked = {
         "--target": options.target, "--time": options.time, "--input": options.input,
-        "--key": options.key,
+        "--key": options.key, "--categories": options.categories,
     }  # fmt: skip
     for name, value in asked.items():
         if value:

@@ -2,77 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tidegate.cli._options import Options
-from tidegate.forecast import OURS, Prequential
+from tidegate.cli._summary_words import (
+    ALIKE,
+    FEW,
+    FORECASTER,
+    NAMED,
+    Summary,
+    counts,
+    judged,
+    scored,
+    share,
+    skipped_rows,
+    streams,
+    stuck,
+    title,
+    unscored,
+    where_it_is,
+)
+from tidegate.forecast import OURS
 from tidegate.forecast.scoring.alarm_log import Raised
-from tidegate.streams import BadRows
 
-NAMED = 3  #: skipped rows and alarms named on the screen; summary.json names more
 LEADS = (2, 3, 6, 12, 24, 48, 96, 168, 336, 720)  #: steps ahead shown, and the furthest
-ALIKE = 0.01  #: a share of the error below which two forecasts count as alike
-FEW = 100  #: scored rows below which figures are mostly chance
 MEANINGS = {
     OURS: "",
     "persistence": "the last value again",
     "day ago": "the value a day before",
     "week ago": "the value a week before",
 }
-FLAGS = {
-    "missing": "with a missing value",
-    "clipped": "too far off to learn from in full",
-    "gap": "after a gap in time",
-}
-FORECASTER, NETWORK = "forecaster", "network"
-END = "end of stream"
-SIGNALS = ("SIGINT", "SIGTERM")
 STUCK = (
     "The network can no longer learn to remember: its cell cannot forget, or its gates no longer "
     "do. Try another one: --cell lstm."
 )
-STUCK_ROWS = "while most of the memory could no longer change"
 LEGEND = "skill: the share of its error that tidegate saves; 0 is no better, below 0 is worse"
-
-Summary = dict[str, Any]
-
-
-def about_run(options: Options, target: str) -> Summary:
-    """What a summary says of what was asked."""
-    model = NETWORK if options.bare else FORECASTER
-    return {"target": target, "model": model, "key": options.key}
-
-
-def summarised(run: Prequential, bad_rows: BadRows, own: Summary, ended: str) -> Summary:
-    """The content of ``summary.json``: figures of ``run``, rows passed over, why it ended."""
-    skipped = {"count": bad_rows.count, "first": [str(error) for error in bad_rows.named]}
-    return {"source": run.source} | own | {"ended": ended} | run.summary() | {"skipped": skipped}
 
 
 def show(summary: Summary, folder: str) -> None:
     """Prints the summary to standard error, and where it was saved, if it was."""
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    console.print(f"\n{_title(summary)}")
+    console.print(f"\n{title(summary)}")
     if summary["scored"]:
         console.print(_table(summary))
-        console.print(f"{_scored(summary)}\n{LEGEND}\n")
+        console.print(f"{scored(summary)}\n{LEGEND}\n")
     if summary["ahead"]:
         console.print(_ahead(summary))
     console.print(verdict(summary))
-    skipped = [f"  {_short(error)}" for error in summary["skipped"]["first"][:NAMED]]
-    told = [*intervals(summary), counts(summary), *skipped, *streams(summary), *alarms(summary)]
-    for line in told:
+    told = [*intervals(summary), counts(summary), *skipped_rows(summary), *streams(summary)]
+    told += [*alarms(summary), *([STUCK] if stuck(summary) else [])]
+    for line in [*told, *where_it_is(summary, folder)]:
         console.print(line)
-    if _stuck(summary):
-        console.print(STUCK)
-    if folder:
-        console.print(f"Records and summary are in {folder}.")
-        if summary["ended"] != END:
-            console.print(f"Go on with it: tidegate run --resume {folder}")
 
 
 def verdict(summary: Summary) -> str:
@@ -84,7 +65,7 @@ def verdict(summary: Summary) -> str:
     'No better than persistence.'
     """
     if not summary["scored"]:
-        return _unscored(summary)
+        return unscored(summary)
     mae: dict[str, float] = dict(summary["mae"])
     ours = mae.pop(OURS)
     best = min(mae, key=lambda name: mae[name])
@@ -96,30 +77,12 @@ def verdict(summary: Summary) -> str:
     if saved > ALIKE:
         less = f"{100 * saved:.1f} % less error than {best}"
         return f"Better than every simple forecast: {less}."
-    against_best = f"{_judged(saved)} {best}"
+    against_best = f"{judged(saved)} {best}"
     if best == "persistence":
         return f"{against_best.capitalize()}."
     over_last = 1 - ours / mae["persistence"]
     link = "but" if over_last > ALIKE else "and"
-    return f"{_judged(over_last).capitalize()} persistence, {link} {against_best}."
-
-
-def counts(summary: Summary) -> str:
-    """Rows in all, what was flagged, what was passed over.
-
-    >>> about = {"model": "forecaster", "flags": {"missing": 2}, "skipped": {"count": 1}}
-    >>> counts({"steps": 9} | about)
-    '9 rows predicted: 2 with a missing value. 1 row skipped, as it could not be read.'
-    """
-    flags, skipped = summary["flags"], summary["skipped"]["count"]
-    parts = [f"{flags[flag]:,} {words}" for flag, words in FLAGS.items() if flag in flags]
-    if _stuck(summary):
-        parts.append(f"{flags['alarm']:,} {STUCK_ROWS}")
-    text = f"{_rows(summary['steps'])} predicted" + (f": {', '.join(parts)}." if parts else ".")
-    if not skipped:
-        return text
-    they = "it" if skipped == 1 else "they"
-    return f"{text} {_rows(skipped)} skipped, as {they} could not be read."
+    return f"{judged(over_last).capitalize()} persistence, {link} {against_best}."
 
 
 def intervals(summary: Summary) -> list[str]:
@@ -153,66 +116,8 @@ def alarms(summary: Summary) -> list[str]:
     return [said, *(f"  {Raised(**raised).words()}" for raised in newest)]
 
 
-def streams(summary: Summary) -> list[str]:
-    """How many streams there were, where a key tells them apart.
-
-    >>> streams({"key": "store", "keys": {"kept": 12, "forgotten": 0}})
-    ["12 streams, told apart by 'store'."]
-    """
-    if summary["key"] is None:
-        return []
-    kept, gone = summary["keys"]["kept"], summary["keys"]["forgotten"]
-    said = [f"{kept:,} stream{'s' if kept != 1 else ''}, told apart by {summary['key']!r}."]
-    if gone:
-        said.append(
-            f"{gone:,} times the stream that was silent longest was forgotten to make room for "
-            "another: --most-keys N keeps more, --light makes each small."
-        )
-    return said
-
-
-def _short(error: str) -> str:
-    return error.partition(". Correct the row")[0]
-
-
-def _stuck(summary: Summary) -> bool:
-    return summary["model"] == NETWORK and "alarm" in summary["flags"]
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:.4g} %"
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count:,} rows"
-
-
-def _judged(saved: float) -> str:
-    if saved > ALIKE:
-        return "better than"
-    return "worse than" if saved < -ALIKE else "no better than"
-
-
-def _unscored(summary: Summary) -> str:
-    if not summary["steps"]:
-        return "No row came: there was nothing to predict."
-    if summary["steps"] <= summary["warmup"]:
-        warmup = f"the warm-up of {_rows(summary['warmup'])}"
-        return f"Nothing is scored yet: {warmup} was not over. --warmup ROWS makes it shorter."
-    return "Nothing is scored: after the warm-up no row had both a value and a forecast."
-
-
-def _title(summary: Summary) -> str:
-    what = f"{summary['target']} of {summary['source']}"
-    if summary["steps"]:
-        what += ", every row predicted before it came"
-    return f"{what}; stopped by {summary['ended']}" if summary["ended"] in SIGNALS else what
-
-
-def _scored(summary: Summary) -> str:
-    warmup = f", after a warm-up of {summary['warmup']:,}" if summary["warmup"] else ""
-    warmup += " of each stream" if warmup and summary["key"] is not None else ""
-    return f"scored: {_rows(summary['scored'])}, the same for all{warmup}"
 
 
 def _table(summary: Summary) -> Table:
@@ -242,15 +147,6 @@ def _ahead(summary: Summary) -> Table:
                 share(1 - ours / last) if last else "", "" if held is None else _percent(held),
             )  # fmt: skip
     return table
-
-
-def share(skill: float) -> str:
-    """Three digits, and no minus before a zero.
-
-    >>> share(-0.0001), share(0.6919)
-    ('0.000', '0.692')
-    """
-    return f"{round(skill, 3) + 0.0:.3f}"
 
 
 def _amount(value: float) -> str:

@@ -17,6 +17,7 @@ Examples:
   tidegate run traffic.csv --target volume --time hour --out predictions.csv
   tidegate run traffic.csv --target volume --time hour --horizon 24 --level 0.5 --level 0.9
   tidegate run stores.csv --target sales --time day --key store --minimum 0
+  tidegate run states.csv --target state --categories
   tail -f sensor.csv | tidegate run - --target pressure --alarm --save sensor
   tidegate run --resume sensor
 """
@@ -67,6 +68,9 @@ def run(ctx: click.Context, /, file: str | None, **flags: Any) -> None:
     hourly traffic that comes with the package. One record a row goes to standard output: the
     prediction, its interval, what came. How far off the predictions were, beside the simplest
     forecasts, and which alarms were raised goes to standard error.
+
+    With --categories the target is one of a few things, and not a number: a record says how
+    probable each is, and how surprising what came was.
 
     Options may also stand in tidegate.toml or in the environment, as TIDEGATE_UNITS=16;
     `tidegate config` shows which are in force.

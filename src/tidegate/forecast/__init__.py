@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tidegate.forecast.bare import BareNetwork
 from tidegate.forecast.categories import CategoryForecaster, CategoryPrediction
+from tidegate.forecast.category_run import CategoryRun
 from tidegate.forecast.forecaster import Forecaster
 from tidegate.forecast.judging.alarms import Shift, ShiftDetector
 from tidegate.forecast.judging.intervals import Conformal
@@ -23,6 +24,7 @@ __all__ = [
     "BareNetwork",
     "CategoryForecaster",
     "CategoryPrediction",
+    "CategoryRun",
     "Clock",
     "Conformal",
     "Forecaster",

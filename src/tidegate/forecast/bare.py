@@ -83,6 +83,7 @@ class BareNetwork(Part):
     learned = ("recent", "seasons", "level", "spread", "asked", "now", "scale", "said", "watch")
     levels: tuple[float, ...] = ()
     experts: tuple[str, ...] = ()
+    half_lives = None
 
     def __init__(self, columns: int, cell: Cell | str, units: int, seed: int) -> None:
         self.recent = Past(longest=3)

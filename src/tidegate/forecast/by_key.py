@@ -5,29 +5,15 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tidegate._core.errors import UsageError
-from tidegate.forecast.parts import Arrays
+from tidegate.forecast.parts import Arrays, Kept
 
-__all__ = ["ByKey", "Kept"]
-
-
-class Kept(Protocol):
-    """What is put down as arrays, and taken up again.
-
-    >>> from tidegate.forecast.simple import Persistence
-    >>> part: Kept = Persistence()
-    >>> list(part.state())
-    ['last']
-    """
-
-    def state(self) -> Arrays: ...
-
-    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None: ...
+__all__ = ["ByKey"]
 
 
 T = TypeVar("T", bound=Kept)

@@ -19,7 +19,10 @@ from tidegate.forecast.sharing import BayesMixture
 from tidegate.learn import Adam, Harmonic, Learner, Network, Softmax
 from tidegate.learn.checkpoint import Checkpoint, load, save, settings_in
 
-__all__ = ["CategoryForecaster", "CategoryPrediction"]
+__all__ = ["EXPERTS", "CategoryForecaster", "CategoryPrediction"]
+
+#: what is mixed: three orders of counts, and the networks of GATED
+EXPERTS = ("frequencies", "after last", "after last two", "gated quick", "gated steady")
 
 #: rate, its time and forget bias of every gated expert: one that comes to rest, one that follows
 GATED = ((0.02, 5e3, 2.0), (0.01, 3e4, 0.0))
@@ -46,11 +49,11 @@ class CategoryPrediction:
     @property
     def likely(self) -> str | None:
         """The most probable category; None before any was seen."""
-        return max(self.probabilities, key=lambda c: self.probabilities[c], default=None)
+        return max(self.probabilities, key=self.probabilities.__getitem__, default=None)
 
     def bits(self, category: str) -> float:
         """The log loss, -log2 p, were ``category`` to come."""
-        return -log2(self.probabilities.get(category, self.other))
+        return 0.0 - log2(self.probabilities.get(category, self.other))
 
 
 class CategoryForecaster(Part):
@@ -66,6 +69,10 @@ class CategoryForecaster(Part):
         limit: categories, "other" among them; memory grows as its square.
         units: of every network.
         seed: of their start weights.
+
+    Attributes:
+        categories: that have a place of their own, in the order in which they first came.
+        input: (class,) what the networks see of the coming step.
 
     Raises:
         UsageError: a size cannot be.
@@ -104,10 +111,20 @@ class CategoryForecaster(Part):
 
     def predict(self) -> CategoryPrediction:
         """What comes next; changes nothing."""
-        mixed = self.mixture.predict(self._shares())
-        known = len(self.categories)
-        named = dict(zip(self.categories, mixed[:known].tolist(), strict=True))
-        return CategoryPrediction(named, float(mixed[known:].sum()))
+        return self._named(self.mixture.predict(self._shares()))
+
+    def predict_by(self, expert: str) -> CategoryPrediction:
+        """What one of the experts says comes next; changes nothing."""
+        return self._named(self._shares()[EXPERTS.index(expert)])
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """What each expert weighs in the coming prediction."""
+        return dict(zip(EXPERTS, self.mixture.weights.tolist(), strict=True))
+
+    def networks(self) -> dict[str, Learner]:
+        """Those of the gated experts, by the experts' names; all see :attr:`input`."""
+        return dict(zip(EXPERTS[ORDERS:], self.learners, strict=True))
 
     def learn(self, category: str | None) -> float | None:
         """The category that has come; None where it is missing.
@@ -175,6 +192,11 @@ class CategoryForecaster(Part):
                 array[...] = state[f"learner.{k}.{name}"]
             learner.state = mine
         self._said = None
+
+    def _named(self, shares: Floats) -> CategoryPrediction:
+        known = len(self.categories)
+        named = dict(zip(self.categories, shares[:known].tolist(), strict=True))
+        return CategoryPrediction(named, float(shares[known:].sum()))
 
     def _place(self, category: str) -> int:
         """The class of a category, which gets one where it is new and there is room."""

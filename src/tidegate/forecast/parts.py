@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tidegate._core.errors import UsageError
 
-__all__ = ["Arrays", "Floats", "Part", "state_of"]
+__all__ = ["Arrays", "Flat", "Floats", "Kept", "Part", "restore_all", "state_of", "states_of"]
 
 Floats = NDArray[np.float64]
 Arrays = dict[str, NDArray[np.generic]]
@@ -59,6 +59,44 @@ def state_of(state: Mapping[str, NDArray[np.generic]], name: str) -> Arrays:
     """
     start = f"{name}."
     return {key.removeprefix(start): state[key] for key in state if key.startswith(start)}
+
+
+class Kept(Protocol):
+    """What is put down as arrays, and taken up again.
+
+    >>> part: Kept = Flat(1)
+    >>> list(part.state())
+    ['memory']
+    """
+
+    def state(self) -> Arrays: ...
+
+    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None: ...
+
+
+def states_of(parts: Mapping[str, Kept]) -> Arrays:
+    """The arrays of all parts, each with the part's name and a dot before its own.
+
+    >>> list(states_of({"count": Flat(1)}))
+    ['count.memory']
+    """
+    return {
+        f"{name}.{key}": array
+        for name, part in parts.items()
+        for key, array in part.state().items()
+    }
+
+
+def restore_all(parts: Mapping[str, Kept], state: Mapping[str, NDArray[np.generic]]) -> None:
+    """Each part goes on from its arrays in ``state``, as :func:`states_of` found them.
+
+    >>> count = Flat(1)
+    >>> restore_all({"count": count}, {"count.memory": np.array([3.0])})
+    >>> count.memory
+    array([3.])
+    """
+    for name, part in parts.items():
+        part.restore(state_of(state, name))
 
 
 class Flat(Part):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Any
 
@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from tidegate._core.errors import DataError
 from tidegate._core.records import Record
 from tidegate.forecast.by_key import ByKey
+from tidegate.forecast.common import CommonWeights
+from tidegate.forecast.dating import dated
 from tidegate.forecast.models import Model
-from tidegate.forecast.parts import Arrays, state_of
+from tidegate.forecast.parts import Arrays, Kept, restore_all, state_of, states_of
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.forecast.recording import record_of
 from tidegate.forecast.scoring.alarm_log import AlarmLog, Raised
@@ -22,7 +24,7 @@ from tidegate.forecast.scoring.coverage import Coverage
 from tidegate.forecast.scoring.leads import LeadScores
 from tidegate.forecast.scoring.scores import Scores
 from tidegate.forecast.track import Track
-from tidegate.streams import BadRows, Row, bad_cell
+from tidegate.streams import BadRows, Row
 
 __all__ = ["OURS", "Prequential"]
 
@@ -47,6 +49,7 @@ class Prequential:
         levels: coverages of the models' intervals.
         horizon: rows ahead that the models forecast.
         most: streams that are kept; of more, the one that was silent longest is forgotten.
+        common: what the models of :attr:`make` learn together, where they do.
 
     >>> from tidegate.forecast import BareNetwork
     >>> from tidegate.streams import StopAtBadRow
@@ -65,6 +68,7 @@ class Prequential:
     levels: tuple[float, ...] = ()
     horizon: int = 1
     most: int = MOST_KEYS
+    common: CommonWeights = field(default_factory=CommonWeights)
 
     def __post_init__(self) -> None:
         self.steps, self.warming = 0, True
@@ -87,7 +91,7 @@ class Prequential:
         """
         track = self.tracks.of(row.key)
         try:
-            event = self._dated(track, row)
+            event = dated(track, row, self.source, self.time)
         except DataError as error:
             self.bad_rows(error)
             return None
@@ -111,9 +115,7 @@ class Prequential:
         """All that was learned and counted, as flat arrays; the rows that are bad are not ours."""
         found: Arrays = {"steps": np.array(self.steps)}
         found |= {f"flagged.{flag}": np.array(count) for flag, count in self.flagged.items()}
-        for name, part in self._parts().items():
-            found |= {f"{name}.{key}": array for key, array in part.state().items()}
-        return found
+        return found | states_of(self._parts())
 
     def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
         """Go on from ``state``, exactly.
@@ -123,8 +125,7 @@ class Prequential:
         """
         self.steps = int(state["steps"])
         self.flagged = {flag: int(count) for flag, count in state_of(state, "flagged").items()}
-        for name, part in self._parts().items():
-            part.restore(state_of(state, name))
+        restore_all(self._parts(), state)
 
     def summary(self) -> dict[str, Any]:
         """Errors of all methods on the same steps, skill, counts; what ``summary.json`` holds.
@@ -150,28 +151,16 @@ class Prequential:
     def _track(self) -> Track:
         return Track(self.make, self.horizon, self.warmup, self.zone)
 
-    def _parts(self) -> dict[str, Any]:
+    def _parts(self) -> dict[str, Kept]:
         return {
             "scores": self.scores, "coverage": self.coverage, "leads": self.leads,
-            "alarms": self.alarms, "tracks": self.tracks,
+            "alarms": self.alarms, "tracks": self.tracks, "common": self.common,
         }  # fmt: skip
 
     def _furthest(self) -> Track:
         """The stream that has come furthest."""
         tracks = self.tracks.parts()
         return max(tracks, key=lambda track: track.steps, default=None) or self._track()
-
-    def _dated(self, track: Track, row: Row) -> str | None:
-        try:
-            event = track.date(row.time)
-        except DataError as error:
-            raise self._bad_time(row, error.expected) from None
-        if event == "late":
-            raise self._bad_time(row, "a time after that of the row before")
-        return event
-
-    def _bad_time(self, row: Row, expected: str) -> DataError:
-        return bad_cell(self.source, row.number, self.time, expected, str(row.time))
 
     def _score(
         self, track: Track, actual: float, said: Prediction, simple: dict[str, float]

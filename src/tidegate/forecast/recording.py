@@ -59,6 +59,7 @@ def record_of(
         next=_next(step, track, ahead),
         intervals=_intervals(said, model.levels) if len(model.levels) > 1 else None,
         experts=_weights(said.experts, model.experts) if model.experts else None,
+        half_lives=model.half_lives,
         score=score,
     )
 

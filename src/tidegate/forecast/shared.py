@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidegate._core.errors import UsageError
+from tidegate.forecast.common import CommonWeights
 from tidegate.forecast.forecaster import Forecaster
 from tidegate.forecast.keyed import KeyedForecasters
-from tidegate.forecast.parts import Arrays, Floats, state_of
+from tidegate.forecast.parts import Arrays, state_of
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.forecast.timing.instants import Time
 
 __all__ = ["SharedForecasters"]
-
-Periods = tuple[int, ...]
 
 
 class SharedForecasters(KeyedForecasters):
@@ -49,7 +48,7 @@ class SharedForecasters(KeyedForecasters):
                 "SharedForecasters make", "forecasters without networks", "some", "Give units=0."
             )
         super().__init__(make, most)
-        self._common: dict[Periods, Floats] = {}
+        self._common = CommonWeights()
 
     def predict(self, key: str, time: Time | None = None) -> Prediction:
         """The coming value of the stream ``key``; NaN where it is new. Changes nothing."""
@@ -68,35 +67,18 @@ class SharedForecasters(KeyedForecasters):
         before = self._by_key.of(key).periods
         self._lend(key)
         outcome = super().learn(key, value, inputs, time)
-        self._take_back(self[key], before)
+        self._common.take_back(self[key], before)
         return outcome
 
     def _lend(self, key: str) -> None:
         forecaster = self._by_key.get(key)
-        if forecaster is not None and forecaster.periods in self._common:
-            forecaster.go_on_with(self._common[forecaster.periods])
-
-    def _take_back(self, forecaster: Forecaster, before: Periods) -> None:
-        """What a step taught; a model begun anew on other periods joins those who know them."""
-        periods = forecaster.periods
-        if periods == before or periods not in self._common:
-            self._common[periods] = forecaster.core.weights.copy()
+        if forecaster is not None:
+            self._common.lend(forecaster)
 
     def _state(self) -> Arrays:
-        common = {f"common.{_name_of(periods)}": w for periods, w in self._common.items()}
+        common = {f"common.{name}": weights for name, weights in self._common.state().items()}
         return common | {f"streams.{name}": array for name, array in super()._state().items()}
 
     def _restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
         super()._restore(state_of(state, "streams"))
-        self._common = {
-            _periods_of(name): np.array(weights, np.float64)
-            for name, weights in state_of(state, "common").items()
-        }
-
-
-def _name_of(periods: Periods) -> str:
-    return "-".join(map(str, periods))
-
-
-def _periods_of(name: str) -> Periods:
-    return tuple(int(period) for period in name.split("-") if period)
+        self._common.restore(state_of(state, "common"))

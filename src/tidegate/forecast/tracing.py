@@ -12,13 +12,14 @@ from tidegate._core.trace_files import TraceWriter, cut
 from tidegate._core.trace_folders import folder_of
 from tidegate._core.version import __version__
 from tidegate.forecast.bare import BareNetwork
+from tidegate.forecast.categories import CategoryForecaster
 from tidegate.forecast.models import ForecasterModel
 from tidegate.kernels.looking import Look, looking
 from tidegate.kernels.plan import Array
 from tidegate.kernels.recording import Passed, trace_of
 from tidegate.learn import Learner
 
-__all__ = ["ExpertsTracer", "LearnerTracer", "NetworkTracer", "Tracer"]
+__all__ = ["CategoryTracer", "ExpertsTracer", "LearnerTracer", "NetworkTracer", "Tracer"]
 
 BLOCK = 256  #: steps that are worked out together
 
@@ -200,7 +201,51 @@ class ExpertsTracer:
             self._seen[name] = tracer.look(x)
 
 
-Tracer = NetworkTracer | ExpertsTracer
+class CategoryTracer:
+    """Records both networks of a forecaster of categories, each in a folder of its own.
+
+    Args:
+        forecaster: whose networks are recorded.
+        folder: of the folders, which are named as its experts are.
+        step, seed: as of :class:`LearnerTracer`.
+
+    >>> import tempfile
+    >>> from tidegate._core.trace_folders import traced
+    >>> forecaster = CategoryForecaster(limit=4, units=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     tracer = CategoryTracer(forecaster, Path(folder), step=0, seed=0)
+    ...     for step, day in enumerate(("sun", "rain", "sun"), start=1):
+    ...         tracer.look()
+    ...         bits = forecaster.learn(day)
+    ...         tracer.keep(step)
+    ...     tracer.close()
+    ...     traced(Path(folder))
+    ['gated quick', 'gated steady']
+    """
+
+    def __init__(self, forecaster: CategoryForecaster, folder: Path, step: int, seed: int) -> None:
+        self._forecaster, self._seen = forecaster, list[Look]()
+        self._tracers = [
+            LearnerTracer(learner, folder_of(folder, name), step, seed)
+            for name, learner in forecaster.networks().items()
+        ]
+
+    def look(self) -> None:
+        """See what will pass through the networks at the coming row."""
+        self._seen = [tracer.look(self._forecaster.input) for tracer in self._tracers]
+
+    def keep(self, step: int) -> None:
+        """What was seen was learned, as the step of that number."""
+        for tracer, passing in zip(self._tracers, self._seen, strict=True):
+            tracer.keep(passing, step)
+
+    def close(self) -> None:
+        """Closes the open pieces; more may come."""
+        for tracer in self._tracers:
+            tracer.close()
+
+
+Tracer = NetworkTracer | ExpertsTracer | CategoryTracer
 
 
 def _joined(steps: list[Array]) -> Array:

@@ -8,9 +8,8 @@ from datetime import tzinfo
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.forecast.by_key import Kept
 from tidegate.forecast.models import Model
-from tidegate.forecast.parts import Arrays, state_of
+from tidegate.forecast.parts import Arrays, Kept, state_of, states_of
 from tidegate.forecast.scoring.leads import Paths
 from tidegate.forecast.simple import Ago, Persistence, Simple
 from tidegate.forecast.timing.clock import Clock
@@ -102,12 +101,9 @@ class Track:
         return self.clock.next_time() if seconds is None else self.clock.next_at(seconds)
 
     def state(self) -> Arrays:
-        found: Arrays = {"steps": np.array(self.steps)}
         parts: dict[str, Kept] = {"clock": self.clock, "model": self.model, "paths": self.paths}
         parts |= {f"simple.{name}": simple for name, simple in self.simple.items()}
-        for name, part in parts.items():
-            found |= {f"{name}.{key}": array for key, array in part.state().items()}
-        return found
+        return states_of(parts) | {"steps": np.array(self.steps)}
 
     def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
         self.steps = int(state["steps"])

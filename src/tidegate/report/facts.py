@@ -10,6 +10,7 @@ import numpy as np
 
 from tidegate.gates import half_life_words
 from tidegate.memory import gate_use
+from tidegate.report.category_stream import CategoryStream
 from tidegate.report.study import WITHIN, Study
 
 __all__ = ["SCHEMA", "facts", "sentences", "unit_rows"]
@@ -77,15 +78,28 @@ def alignment_facts(study: Study) -> dict[str, Any] | None:
 
 
 def stream_facts(study: Study) -> dict[str, Any] | None:
-    """Errors, coverage, mean weights of experts, steps with an alarm; None without a stream."""
+    """Errors or bits, coverage, mean weights of experts, half-lives at the end, steps with an
+    alarm; None without a stream.
+    """
     stream = study.stream
     if stream is None:
         return None
+    experts = {name: _number(weight) for name, weight in stream.weights.items()}
+    lives = {name: _number(steps) for name, steps in _newest_half_lives(study).items()}
+    if isinstance(stream, CategoryStream):
+        return {
+            "bits": _number(stream.loss),
+            "entropy": _number(stream.entropy),
+            "right": _number(stream.right),
+            "experts": experts,
+            "half_lives": lives,
+        }
     return {
         "mae": _number(stream.mae),
         "persistence": _number(stream.persistence),
         "held": _number(stream.held),
-        "experts": {name: _number(weight) for name, weight in stream.weights.items()},
+        "experts": experts,
+        "half_lives": lives,
         "alarms": list(stream.alarms),
     }
 
@@ -161,18 +175,38 @@ def sentences(study: Study) -> list[str]:
 def _forecast(study: Study) -> list[str]:
     """How good a forecaster was, what it rests on, and its alarms."""
     stream = study.stream
+    if isinstance(stream, CategoryStream):
+        bits = f"{stream.loss:.3g} bits a row; by the frequencies of these rows: "
+        right = f"The most probable category came in {100 * stream.right:.1f} % of the rows."
+        return [f"{bits}{stream.entropy:.3g}.", right, *_rests_on(study)]
     if stream is None or not stream.experts:
         return []
     error = f"Mean absolute error {stream.mae:.4g}; saying the last value again: "
     found = [f"{error}{stream.persistence:.4g}."]
     if isfinite(stream.held):
         found.append(f"The interval held {100 * stream.held:.1f} % of the values.")
-    first = [f"{name} {100 * w:.0f} %" for name, w in list(stream.weights.items())[:SHOWN]]
-    found.append(f"What weighed most in the forecast: {', '.join(first)}.")
+    found += _rests_on(study)
     alarms = [f"{step:,}" for step in stream.alarms]
     more = f" and {len(alarms) - MOST_ALARMS} before" if len(alarms) > MOST_ALARMS else ""
     said = f"Alarms, as the level shifted: at step {', '.join(alarms[-MOST_ALARMS:])}{more}."
     return [*found, said if alarms else "No alarm: the level did not shift."]
+
+
+def _rests_on(study: Study) -> list[str]:
+    """What weighed most, and how long the networks remembered at the end."""
+    if study.stream is None:
+        return []
+    first = [f"{n} {100 * w:.0f} %" for n, w in list(study.stream.weights.items())[:SHOWN]]
+    said = [f"What weighed most in the forecast: {', '.join(first)}."]
+    lives = [f"{n} {h:.3g}" for n, h in _newest_half_lives(study).items() if isfinite(h)]
+    if lives:
+        said.append(f"Half-life in the middle of each network, in steps: {', '.join(lives)}.")
+    return said
+
+
+def _newest_half_lives(study: Study) -> dict[str, float]:
+    found = {} if study.stream is None else study.stream.half_lives
+    return {name: float(steps[-1]) for name, steps in found.items()}
 
 
 def _number(value: float) -> float | None:

@@ -7,6 +7,7 @@ import numpy as np
 from tidegate._core.decimation import decimate
 from tidegate._core.errors import MissingExtraError
 from tidegate.memory import memory_age, retention_curve
+from tidegate.report.category_stream import CategoryStream
 from tidegate.report.study import Study
 
 try:
@@ -70,6 +71,9 @@ def _stream(axes: Axes, study: Study) -> None:
     stream = study.stream
     if stream is None:
         return
+    if isinstance(stream, CategoryStream):
+        _bits(axes, study, stream)
+        return
     if stream.low is not None and stream.high is not None:
         axes.fill_between(
             stream.steps, stream.low, stream.high, color=BLUE, alpha=0.2, linewidth=0,
@@ -90,6 +94,12 @@ def _stream(axes: Axes, study: Study) -> None:
         low, high = known.min(), known.max()
         axes.set_ylim(low - 0.2 * (high - low), high + 0.2 * (high - low))
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False)
+
+
+def _bits(axes: Axes, study: Study, stream: CategoryStream) -> None:
+    axes.plot(stream.steps, stream.bits, ".", color=BLUE, markersize=3)
+    ends = (study.start, study.start + study.trace.steps)
+    axes.set(xlabel="step", ylabel="bits of what came", xlim=ends)
 
 
 def _experts(axes: Axes, study: Study) -> None:

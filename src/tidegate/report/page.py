@@ -20,7 +20,7 @@ __all__ = ["html_page"]
 ASSETS = files("tidegate.report") / "assets"
 SCRIPTS = (
     "numbers.js", "tables.js", "charts.js", "memory.js", "gate_map.js", "cell_view.js",
-    "stream_views.js", "views.js", "report.js",
+    "stream_views.js", "category_views.js", "half_life_view.js", "views.js", "report.js",
 )  # fmt: skip
 
 HEADINGS = {

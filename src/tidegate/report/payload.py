@@ -12,6 +12,7 @@ import numpy as np
 from tidegate._core.decimation import decimate
 from tidegate._core.trace import Array
 from tidegate.memory import EventAverage
+from tidegate.report.category_stream import CategoryStream
 from tidegate.report.equations import cell_of, roles
 from tidegate.report.stream import Stream
 from tidegate.report.study import Study
@@ -94,17 +95,33 @@ def _roles(study: Study) -> dict[str, str]:
     return {} if cell is None else roles(cell, study.memory)
 
 
-def _stream(stream: Stream) -> dict[str, Any]:
-    return {
+def _stream(stream: Stream | CategoryStream) -> dict[str, Any]:
+    own = _categories(stream) if isinstance(stream, CategoryStream) else _numbers(stream)
+    return own | {
         "steps": _packed(stream.steps, np.float64),
+        "times": list(stream.times),
+        "experts": {name: _packed(stream.experts[name]) for name in stream.weights},
+        "half_lives": {name: _packed(steps) for name, steps in stream.half_lives.items()},
+        "alarms": list(stream.alarms),
+    }
+
+
+def _categories(stream: CategoryStream) -> dict[str, Any]:
+    return {
+        "prediction": list(stream.prediction),
+        "probability": _packed(stream.probability, np.float64),
+        "actual": list(stream.actual),
+        "bits": _packed(stream.bits, np.float64),
+    }
+
+
+def _numbers(stream: Stream) -> dict[str, Any]:
+    return {
         "actual": _packed(stream.actual, np.float64),
         "prediction": _packed(stream.prediction, np.float64),
-        "times": list(stream.times),
         "low": None if stream.low is None else _packed(stream.low, np.float64),
         "high": None if stream.high is None else _packed(stream.high, np.float64),
         "score": None if stream.score is None else _packed(stream.score),
-        "experts": {name: _packed(stream.experts[name]) for name in stream.weights},
-        "alarms": list(stream.alarms),
     }
 
 

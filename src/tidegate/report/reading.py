@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from tidegate._core.category_records import CategoryRecord
 from tidegate._core.errors import UsageError
 from tidegate._core.record_reader import read_records
 from tidegate._core.records import Record
 from tidegate._core.trace import Meta, Trace, joined
 from tidegate._core.trace_files import newest_first
 from tidegate._core.trace_folders import folder_of, traced
+from tidegate.report.category_stream import CategoryStream, category_stream_of
 from tidegate.report.networks import network_memory
 from tidegate.report.stream import Stream, stream_of
 from tidegate.report.study import Study
@@ -21,6 +23,8 @@ from tidegate.report.study import Study
 __all__ = ["forecast_study", "last_steps", "read_forecast", "read_study"]
 
 RECORDS = "records.jsonl"
+
+AnyRecord = Record | CategoryRecord
 
 
 def read_study(folder: Path, last: int, title: str, borders: Sequence[int] = ()) -> Study:
@@ -54,6 +58,7 @@ def read_forecast(
     borders: Sequence[int] = (),
     expert: str | None = None,
     key: str | None = None,
+    read: Callable[[str], Iterable[AnyRecord]] = read_records,
 ) -> Study:
     """The last steps of a forecaster's run: its records, and a network where they were recorded.
 
@@ -64,6 +69,7 @@ def read_forecast(
         borders: steps at which something is known to begin.
         expert: whose network is looked at; by default the one that weighed most.
         key: of the stream, where a run has several; by default that of the last record.
+        read: reads the records; ``read_category_records`` where the run is one over categories.
 
     Raises:
         UsageError: there are no records as lines, or that expert or stream is not among them.
@@ -86,21 +92,21 @@ def read_forecast(
             str(folder), f"a run with {RECORDS}", "none",
             f"Keep records as lines: tidegate run FILE --target COLUMN --save {folder}.",
         )  # fmt: skip
-    records = _last_records(str(path), last, key)
+    records = _last_records(read(str(path)), last, key)
     if records and records[-1].key is not None:
         title = f"{title} of {records[-1].key}"
     return forecast_study(records, folder / "trace", last, title, borders, expert)
 
 
-def _last_records(path: str, last: int, key: str | None) -> list[Record]:
-    found = deque((r for r in read_records(path) if key in (None, r.key)), maxlen=last)
+def _last_records(records: Iterable[AnyRecord], last: int, key: str | None) -> list[AnyRecord]:
+    found = deque((r for r in records if key in (None, r.key)), maxlen=last)
     if not found and key is not None:
         raise UsageError("--key", "the key of a stream", repr(key), "Write it as the records do.")
     return [record for record in found if record.key == found[-1].key]
 
 
 def forecast_study(
-    records: Sequence[Record],
+    records: Sequence[AnyRecord],
     trace: Path,
     last: int,
     title: str,
@@ -123,7 +129,7 @@ def forecast_study(
     if not records:
         raise UsageError(str(trace.parent), "a run with records", "none", "Let it go on a while.")
     first, steps = records[0].step, records[-1].step - records[0].step + 1
-    stream = stream_of(records, first, steps)
+    stream = _part_of(records, first, steps)
     names = traced(trace)
     if expert is not None and expert not in names:
         known = f"one of {', '.join(names)}" if names else "a network that was recorded (--trace)"
@@ -138,11 +144,21 @@ def forecast_study(
     return Study(
         title,
         shown,
-        stream_of(records, shown.meta.start, shown.steps),
+        _part_of(records, shown.meta.start, shown.steps),
         borders,
         networks=sorted(found, key=lambda network: -network.weight),
         looked_at=chosen,
     )
+
+
+def _part_of(
+    records: Sequence[AnyRecord], start: int, steps: int
+) -> Stream | CategoryStream | None:
+    """The stream of the records that a Trace has steps for, of whichever kind they are."""
+    categories = [record for record in records if isinstance(record, CategoryRecord)]
+    if categories:
+        return category_stream_of(categories, start, steps)
+    return stream_of([r for r in records if isinstance(r, Record)], start, steps)
 
 
 def _empty(first: int, steps: int) -> Trace:

@@ -26,6 +26,7 @@ class Stream:
         times: as the source has them, or none.
         low, high: ends of the interval, where the run gave one; else None.
         experts: what each expert weighed, by name.
+        half_lives: of the networks by name, in steps.
         score: how unusual each row was, 0 to 1, where the run said so; else None.
         alarms: numbers of the steps with an alarm.
 
@@ -41,6 +42,7 @@ class Stream:
     low: Floats | None = None
     high: Floats | None = None
     experts: Mapping[str, Floats] = field(default_factory=dict)
+    half_lives: Mapping[str, Floats] = field(default_factory=dict)
     score: Floats | None = None
     alarms: tuple[int, ...] = ()
 
@@ -52,7 +54,7 @@ class Stream:
     @property
     def mae(self) -> float:
         """Mean absolute error; NaN where nothing was predicted that came."""
-        return _mean(np.abs(self.error))
+        return mean(np.abs(self.error))
 
     @property
     def persistence(self) -> float:
@@ -61,7 +63,7 @@ class Stream:
         newest = np.maximum.accumulate(np.where(known, np.arange(len(known)), -1))
         last = np.append(np.nan, np.where(newest >= 0, self.actual[newest], np.nan)[:-1])
         scored = np.isfinite(self.error)
-        return _mean(np.abs(self.actual - last)[scored])
+        return mean(np.abs(self.actual - last)[scored])
 
     @property
     def held(self) -> float:
@@ -70,13 +72,12 @@ class Stream:
             return float("nan")
         there = np.isfinite(self.low) & np.isfinite(self.actual)
         within = (self.low <= self.actual) & (self.actual <= self.high)
-        return _mean(within[there].astype(float))
+        return mean(within[there].astype(float))
 
     @property
     def weights(self) -> dict[str, float]:
         """What each expert weighed on average, the heaviest first."""
-        means = {name: _mean(weights) for name, weights in self.experts.items()}
-        return dict(sorted(means.items(), key=lambda item: -item[1]))
+        return heaviest_first(self.experts)
 
 
 def stream_of(records: Iterable[Record], start: int, steps: int) -> Stream | None:
@@ -98,27 +99,53 @@ def stream_of(records: Iterable[Record], start: int, steps: int) -> Stream | Non
     by_forecaster = any(r.experts is not None for r in found)
     return Stream(
         np.array([r.step for r in found], np.int64),
-        _numbers([r.prediction for r in found]),
-        _numbers([r.actual for r in found]),
+        numbers([r.prediction for r in found]),
+        numbers([r.actual for r in found]),
         times if any(times) else (),
-        _numbers([r.low for r in found]) if given else None,
-        _numbers([r.high for r in found]) if given else None,
-        _experts(found),
-        _numbers([r.score for r in found]) if any(r.score is not None for r in found) else None,
+        numbers([r.low for r in found]) if given else None,
+        numbers([r.high for r in found]) if given else None,
+        by_name([r.experts for r in found]),
+        by_name([r.half_lives for r in found]),
+        numbers([r.score for r in found]) if any(r.score is not None for r in found) else None,
         # A bare network's alarm is of its memory, and lasts.
         tuple(r.step for r in found if "alarm" in r.flags) if by_forecaster else (),
     )
 
 
-def _experts(found: Sequence[Record]) -> dict[str, Floats]:
-    names = dict.fromkeys(name for record in found for name in record.experts or ())
-    return {name: _numbers([(r.experts or {}).get(name) for r in found]) for name in names}
+def by_name(rows: Sequence[Mapping[str, float | None] | None]) -> dict[str, Floats]:
+    """What each row says under every name (rows,), NaN where it says nothing.
+
+    >>> by_name([None, {"near": 0.5}])
+    {'near': array([nan, 0.5])}
+    """
+    names = dict.fromkeys(name for row in rows for name in row or ())
+    return {name: numbers([(row or {}).get(name) for row in rows]) for name in names}
 
 
-def _numbers(values: Sequence[float | None]) -> Floats:
+def heaviest_first(experts: Mapping[str, Floats]) -> dict[str, float]:
+    """What each expert weighed on average.
+
+    >>> heaviest_first({"near": np.array([0.25]), "wide": np.array([0.75])})
+    {'wide': 0.75, 'near': 0.25}
+    """
+    means = {name: mean(weights) for name, weights in experts.items()}
+    return dict(sorted(means.items(), key=lambda item: -item[1]))
+
+
+def numbers(values: Sequence[float | None]) -> Floats:
+    """(values,) with NaN where there is none.
+
+    >>> numbers([1.0, None])
+    array([ 1., nan])
+    """
     return np.array([np.nan if v is None else v for v in values], np.float64)
 
 
-def _mean(values: Floats) -> float:
+def mean(values: Floats) -> float:
+    """Of those that are finite; NaN where none is.
+
+    >>> mean(np.array([1.0, np.nan, 3.0]))
+    2.0
+    """
     known = values[np.isfinite(values)]
     return float(known.mean()) if known.size else float("nan")

@@ -27,6 +27,7 @@ from tidegate.memory import (
     half_lives,
     patterns,
 )
+from tidegate.report.category_stream import CategoryStream
 from tidegate.report.networks import NetworkMemory
 from tidegate.report.stream import Stream
 
@@ -68,7 +69,7 @@ class Study:
 
     title: str
     trace: Trace
-    stream: Stream | None = None
+    stream: Stream | CategoryStream | None = None
     borders: Sequence[int] = ()
     units: Sequence[int] = field(default=())
     networks: Sequence[NetworkMemory] = field(default=())

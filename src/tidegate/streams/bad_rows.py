@@ -49,6 +49,22 @@ def require_key(source: str, number: int, column: str, text: str) -> None:
         raise bad_cell(source, number, column, "the name of a stream in UTF-8", text)
 
 
+def category_of(source: str, number: int, column: str, text: str) -> str | None:
+    """The category of a cell, without spaces around it; None for an empty one.
+
+    Nothing else stands for a missing category: ``NA``, ``-`` and ``.`` may well be some.
+
+    Raises:
+        DataError: the text is no UTF-8.
+
+    >>> category_of("a.csv", 7, "sky", " sun "), category_of("a.csv", 8, "sky", "")
+    ('sun', None)
+    """
+    if not_utf8(text):
+        raise bad_cell(source, number, column, "a category in UTF-8", text)
+    return text.strip() or None
+
+
 class BadRows(ABC):
     """Called with the error of each bad row, in the order of the rows.
 

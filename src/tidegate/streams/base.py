@@ -19,6 +19,8 @@ class Row:
         time: the text of the time column as it stood, or None.
         values: float64 (column), the target first; NaN where a value is missing.
         key: of the stream the row belongs to, where a source holds several.
+        category: the text of the column of categories, where a source has one; None where it is
+            missing.
 
     >>> row = Row(1, "2015-07-01 00:00:00", np.array([5545.0, np.nan]))
     >>> float(row.values[0])
@@ -29,6 +31,7 @@ class Row:
     time: str | None
     values: NDArray[np.float64]
     key: str | None = None
+    category: str | None = None
 
 
 class Stream(ABC):

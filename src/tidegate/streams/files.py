@@ -27,7 +27,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 def open_stream(
     source: str,
-    target: str,
+    target: str | None,
     inputs: Sequence[str] = (),
     time: str | None = None,
     *,
@@ -35,19 +35,22 @@ def open_stream(
     number: Number = decimal_point,
     bad_rows: BadRows | None = None,
     key: str | None = None,
+    category: str | None = None,
 ) -> Stream:
     """The stream of a file, or of standard input.
 
     Args:
         source: a path that ends in .csv, .tsv (each perhaps with .gz or .zst) or .parquet;
             ``-`` is standard input, comma-separated, read line by line as it comes.
-        target: name of the column to predict; the first of a row's values.
+        target: name of the column to predict; the first of a row's values. None where that is
+            no number.
         inputs: names of further columns.
         time: name of the column that dates a row.
         separator: of cells; by default the comma, the tab in .tsv.
         number: what a cell's text is worth, :func:`decimal_point` or :func:`decimal_comma`.
         bad_rows: what becomes of rows that cannot be read; by default the first one is raised.
         key: name of the column that tells one stream from another, where there are several.
+        category: name of the column whose text is a row's category.
 
     Raises:
         UsageError: there is no such file or column, or nothing reads such files.
@@ -58,22 +61,25 @@ def open_stream(
     ...     file.writelines(["time,load\\n", "2015-07-01,5\\n"])
     ...     file.flush()
     ...     list(open_stream(file.name, "load", time="time"))
-    [Row(number=1, time='2015-07-01', values=array([5.]), key=None)]
+    [Row(number=1, time='2015-07-01', values=array([5.]), key=None, category=None)]
     """
-    columns = (target, *inputs)
+    columns = inputs if target is None else (target, *inputs)
     bad_rows = bad_rows or StopAtBadRow()
     if source == STDIN:
         return TextStream(
-            "standard input", _stdin(), columns, time, separator or ",", number, bad_rows, key
-        )
+            "standard input", _stdin(), columns, time, separator or ",", number, bad_rows, key,
+            category,
+        )  # fmt: skip
     require_file(source)
     if Path(source).suffix.lower() == ".parquet":
         from tidegate.streams.parquet import ParquetStream
 
-        return ParquetStream(source, columns, time, number, bad_rows, key)
+        return ParquetStream(source, columns, time, number, bad_rows, key, category)
     opener, usual = _how(source)
     lines = _lines(source, opener)
-    return TextStream(source, lines, columns, time, separator or usual, number, bad_rows, key)
+    return TextStream(
+        source, lines, columns, time, separator or usual, number, bad_rows, key, category
+    )
 
 
 def _how(source: str) -> tuple[Callable[[str], IO[bytes]], str]:

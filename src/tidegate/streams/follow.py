@@ -24,7 +24,7 @@ BOM = b"\xef\xbb\xbf"
 
 def follow_file(
     source: str,
-    target: str,
+    target: str | None,
     inputs: Sequence[str] = (),
     time: str | None = None,
     *,
@@ -33,6 +33,7 @@ def follow_file(
     number: Number = decimal_point,
     bad_rows: BadRows | None = None,
     key: str | None = None,
+    category: str | None = None,
 ) -> Stream:
     """The rows of a file that others append to; the stream waits for more and never ends by itself.
 
@@ -41,7 +42,8 @@ def follow_file(
 
     Args:
         source: a path that ends in .csv or .tsv.
-        target, inputs, time, separator, number, bad_rows, key: as :func:`open_stream` has them.
+        target, inputs, time, separator, number, bad_rows, key, category: as :func:`open_stream`
+            has them.
         pause: waits for so many seconds, or less, and says whether the stream is to end;
             ``threading.Event().wait`` is one. By default it never ends.
 
@@ -62,8 +64,10 @@ def follow_file(
     files.require_file(source)
     lines = growing_lines(source, pause or _for_ever)
     bad_rows = bad_rows or StopAtBadRow()
-    columns = (target, *inputs)
-    return TextStream(source, lines, columns, time, separator or usual, number, bad_rows, key)
+    columns = inputs if target is None else (target, *inputs)
+    return TextStream(
+        source, lines, columns, time, separator or usual, number, bad_rows, key, category
+    )
 
 
 def growing_lines(source: str, pause: Pause) -> Iterator[str]:

@@ -51,6 +51,17 @@ def decimal_comma(text: str) -> float:
     return decimal_point(text.replace(",", "."))
 
 
+def cell_hint(number: Number, text: str, of_target: bool) -> str:
+    """What may be behind a cell that is no number; else nothing.
+
+    >>> cell_hint(decimal_point, "rain", of_target=True)
+    'Is it a category? tidegate run --categories predicts those.'
+    """
+    if of_target and not any(letter.isdigit() for letter in text):
+        return "Is it a category? tidegate run --categories predicts those."
+    return decimal_hint(number, text)
+
+
 def decimal_hint(number: Number, text: str) -> str:
     """What to say of a cell that would be a number with the other decimal mark; else nothing.
 

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from tidegate._core.errors import DataError, UsageError
-from tidegate.streams.bad_rows import BadRows, bad_cell, not_utf8, require_key
+from tidegate.streams.bad_rows import BadRows, bad_cell, category_of, not_utf8, require_key
 from tidegate.streams.base import Row, Stream
 from tidegate.streams.columns import positions
-from tidegate.streams.numbers import Number, decimal_hint
+from tidegate.streams.numbers import Number, cell_hint
 
 BATCH = 4096
 BUFFER = 1 << 20
@@ -32,6 +32,7 @@ class ParquetStream(Stream):
         number: what a text is worth, where a column holds text.
         bad_rows: what becomes of rows that cannot be read.
         key: name of the column that tells one stream from another, or None.
+        category: name of the column of categories, or None.
 
     Raises:
         DataError: the file is no Parquet file, or a damaged one.
@@ -54,13 +55,14 @@ class ParquetStream(Stream):
         number: Number,
         bad_rows: BadRows,
         key: str | None = None,
+        category: str | None = None,
     ) -> None:
         self.source = source
         self.columns = tuple(columns)
         self._number = number
         self._bad_rows = bad_rows
-        self._time, self._key = time, key
-        self._wanted = [*columns, *(name for name in (time, key) if name is not None)]
+        self._time, self._key, self._category = time, key, category
+        self._wanted = [*columns, *(name for name in (time, key, category) if name is not None)]
         with self._opened() as file:
             schema = file.schema_arrow
         positions(schema.names, self._wanted, source)
@@ -75,11 +77,12 @@ class ParquetStream(Stream):
             values, errors = self._values(batch, start + 1)
             times = self._times(batch, start + 1, errors)
             keys = self._keys(batch, start + 1, errors)
+            categories = self._categories(batch, start + 1, errors)
             for i in range(batch.num_rows):
                 if i in errors:
                     self._bad_rows(errors[i])
                 else:
-                    yield Row(start + i + 1, times[i], values[i], keys[i])
+                    yield Row(start + i + 1, times[i], values[i], keys[i], categories[i])
 
     def _opened(self) -> pq.ParquetFile:
         try:
@@ -111,7 +114,7 @@ class ParquetStream(Stream):
                 try:
                     values[i, place] = self._number(text)
                 except ValueError:
-                    hint = decimal_hint(self._number, text)
+                    hint = cell_hint(self._number, text, place == 0)
                     error = bad_cell(self.source, first + i, name, "a number", text, hint)
                     errors.setdefault(i, error)
         values[~np.isfinite(values)] = np.nan
@@ -143,6 +146,20 @@ class ParquetStream(Stream):
             except DataError as error:
                 errors.setdefault(i, error)
         return texts
+
+    def _categories(
+        self, batch: pa.RecordBatch, first: int, errors: dict[int, DataError]
+    ) -> list[str | None]:
+        """The rows' categories; what is no text that can be written is added to ``errors``."""
+        found: list[str | None] = [None] * batch.num_rows
+        if self._category is None:
+            return found
+        for i, text in enumerate(self._written(batch, self._category)):
+            try:
+                found[i] = category_of(self.source, first + i, self._category, text)
+            except DataError as error:
+                errors.setdefault(i, error)
+        return found
 
     def _written(self, batch: pa.RecordBatch, name: str) -> list[str]:
         """A column of any type as texts."""

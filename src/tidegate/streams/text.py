@@ -11,10 +11,17 @@ from typing import TypedDict
 import numpy as np
 
 from tidegate._core.errors import DataError, UsageError
-from tidegate.streams.bad_rows import BadRows, bad_cell, bad_row, not_utf8, require_key
+from tidegate.streams.bad_rows import (
+    BadRows,
+    bad_cell,
+    bad_row,
+    category_of,
+    not_utf8,
+    require_key,
+)
 from tidegate.streams.base import Row, Stream
 from tidegate.streams.columns import positions
-from tidegate.streams.numbers import Number, decimal_hint
+from tidegate.streams.numbers import Number, cell_hint
 
 BROKEN = (OSError, EOFError, zlib.error)
 UTF16 = ("\udcff\udcfe", "\udcfe\udcff")
@@ -36,6 +43,7 @@ class TextStream(Stream):
         number: what a cell's text is worth.
         bad_rows: what becomes of rows that cannot be read.
         key: name of the column that tells one stream from another, or None.
+        category: name of the column of categories, or None.
 
     Raises:
         DataError: there is no header.
@@ -59,6 +67,7 @@ class TextStream(Stream):
         number: Number,
         bad_rows: BadRows,
         key: str | None = None,
+        category: str | None = None,
     ) -> None:
         self.source = source
         self.columns = tuple(columns)
@@ -76,6 +85,8 @@ class TextStream(Stream):
         self._time = None if time is None else positions(header, [time], source)[0]
         self._name = key or ""
         self._key = None if key is None else positions(header, [key], source)[0]
+        self._kind = category or ""
+        self._category = None if category is None else positions(header, [category], source)[0]
 
     def __iter__(self) -> Iterator[Row]:
         for cells in self._lines():
@@ -138,7 +149,9 @@ class TextStream(Stream):
             values = np.array([self._number(cells[place]) for place in self._places])
         except ValueError:
             raise self._bad_cell(cells) from None
-        return Row(self._read, self._time_of(cells), values, self._key_of(cells))
+        return Row(
+            self._read, self._time_of(cells), values, self._key_of(cells), self._category_of(cells)
+        )
 
     def _time_of(self, cells: list[str]) -> str | None:
         if self._time is None:
@@ -155,12 +168,17 @@ class TextStream(Stream):
         require_key(self.source, self._read, self._name, text)
         return text
 
+    def _category_of(self, cells: list[str]) -> str | None:
+        if self._category is None:
+            return None
+        return category_of(self.source, self._read, self._kind, cells[self._category])
+
     def _bad_cell(self, cells: list[str]) -> DataError:
         for name, place in zip(self.columns, self._places, strict=True):
             try:
                 self._number(cells[place])
             except ValueError:
-                hint = decimal_hint(self._number, cells[place])
+                hint = cell_hint(self._number, cells[place], name == self.columns[0])
                 return bad_cell(self.source, self._read, name, "a number", cells[place], hint)
         raise AssertionError("called for a row without a bad cell")
 

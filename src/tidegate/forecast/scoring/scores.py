@@ -47,8 +47,17 @@ class Scores(Part):
             warming: whether the step counts for the rolling errors alone, as of a stream that
                 has only begun.
         """
+        self.add_errors({name: abs(actual - guess) for name, guess in forecasts.items()}, warming)
+
+    def add_errors(self, errors: Mapping[str, float], warming: bool = False) -> None:
+        """One step of which the error of every method is known, of whatever kind.
+
+        >>> bits = Scores(warmup=0)
+        >>> bits.add_errors({"tidegate": 0.5, "uniform": 2.0})
+        >>> bits.skill("tidegate", over="uniform")
+        0.75
+        """
         self._seen += 1
-        errors = {name: abs(actual - guess) for name, guess in forecasts.items()}
         if not all(map(isfinite, errors.values())):
             return
         rolling, sums = self._rolling, self._sums

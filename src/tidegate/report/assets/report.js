@@ -10,9 +10,11 @@
   for (const kind of ["memory", "hidden", "gates"])
     for (const name of Object.keys(part[kind])) part[kind][name] = tidegate.array(part[kind][name]);
   if (data.stream) {
-    for (const name of ["steps", "actual", "prediction", "low", "high", "score"])
-      if (data.stream[name]) data.stream[name] = tidegate.array(data.stream[name]);
-    for (const name of Object.keys(data.stream.experts)) data.stream.experts[name] = tidegate.array(data.stream.experts[name]);
+    for (const name of ["steps", "actual", "prediction", "low", "high", "score", "bits", "probability"])
+      // Categories are a list of texts already.
+      if (data.stream[name] && !Array.isArray(data.stream[name])) data.stream[name] = tidegate.array(data.stream[name]);
+    for (const kind of ["experts", "half_lives"])
+      for (const name of Object.keys(data.stream[kind])) data.stream[kind][name] = tidegate.array(data.stream[kind][name]);
   }
 
   const OPENING = 500; // steps in view at first

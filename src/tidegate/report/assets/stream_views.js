@@ -13,12 +13,17 @@ tidegate.nearest = function (steps, step) {
 
 tidegate.streamViews = function (data, state) {
   if (!data.stream) {
-    for (const id of ["stream-section", "experts-section"]) document.getElementById(id).hidden = true;
+    for (const id of ["stream-section", "experts-section", "half-lives-section"]) document.getElementById(id).hidden = true;
     return [];
   }
+  const marks = { events: data.events.map((e) => e.step), borders: data.borders, alarms: data.stream.alarms };
+  const views = data.stream.bits ? tidegate.categoryViews : tidegate.numberViews;
+  return [...views(data, state, marks), ...tidegate.expertsView(data, state, marks), ...tidegate.halfLivesView(data, state, marks)];
+};
+
+tidegate.numberViews = function (data, state, marks) {
   const { steps, actual, prediction, times, low, high, score, alarms } = data.stream;
   const error = actual.map((a, n) => a - prediction[n]);
-  const marks = { events: data.events.map((e) => e.step), borders: data.borders, alarms };
   const more = [...(low ? ["low", "high"] : []), ...(score ? ["score"] : [])];
   const inView = () => {
     const rows = [];
@@ -57,7 +62,7 @@ tidegate.streamViews = function (data, state) {
   ];
   tidegate.alarmList(alarms, steps, times, state);
   const table = tidegate.table(below.figure, "the stream in view", ["step", "time", "predicted", "came", "error", ...more], inView);
-  return [...drawn, table, ...tidegate.expertsView(data, state, marks), () => {
+  return [...drawn, table, () => {
     const n = tidegate.nearest(steps, state.step), when = times[n] ? `, ${times[n]}` : "";
     if (steps[n] !== state.step) { above.reading.textContent = ""; return; }
     above.reading.textContent = `Step ${tidegate.whole(state.step)}${when}: predicted ${tidegate.number(prediction[n])}` +
