@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidegate.forecast.compiled import Integers, compiled, inner, product
+from tidegate.forecast.model.blips import BlipState, as_if_passed, blips_in
 from tidegate.forecast.model.calendar import calendar_in
 from tidegate.forecast.model.feature_learning import pass_over
 from tidegate.forecast.model.feature_state import NO_DAY, FeatureState, row_of, within
@@ -28,6 +29,7 @@ from tidegate.forecast.model.mind import (
     SIZES,
     SURPRISES,
     WIDE,
+    WILD,
     Plan,
     asked_in,
     at_in,
@@ -155,7 +157,11 @@ def conclude(
     asked.two[0] = asked.two[1] = stacked(last_word(memory, plan, at), forecasts)
     if len(plan.ferns):
         asked.two[1] += predict_ferns(ferns(memory, plan, at), plan.ferns, numbers)
-    asked.mixed[0] = mixed(mixture_in(memory, at[LAST_TWO], 2), asked.two)
+    asked.after[0] = asked.after[1] = mixed(mixture_in(memory, at[LAST_TWO], 2), asked.two)
+    blips = blips_in(memory, at[WILD])
+    if blips.open[0] > 0:
+        asked.after[1] = _pass_over(memory, plan, at, place, blips)
+    asked.mixed[0] = mixed(blips.mixture, asked.after)
     loads = table(memory, at, LOADS)
     usual = loads[place[len(plan.starts) - 2] % len(loads), AVERAGE] if len(loads) else nan
     asked.doubts[0] = usual if isfinite(usual) else memory[at[LOAD] + VALUE]
@@ -164,6 +170,19 @@ def conclude(
     for k in range(len(asked.around)):
         asked.around[k] = asked.x[plan.linear[WIDE, 1 + k]]  # the first is the constant
     return float(asked.mixed[0])
+
+
+@inner
+def _pass_over(
+    memory: Floats, plan: Plan, at: Integers, place: Integers, blips: BlipState
+) -> float:
+    """What linear experts say of the change at ``place`` if the last value was a blip."""
+    now = past(memory, plan, at)
+    passed = as_if_passed(blips, now)
+    x, said = np.empty(plan.sizes[0]), np.empty(len(plan.linear))
+    features_at(passed, place, x)
+    change = _speak(memory, plan, at, place, x, said)
+    return float(change + (passed.recent[0] - now.recent[0]) / now.scale[VALUE])
 
 
 @inner

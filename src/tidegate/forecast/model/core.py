@@ -27,6 +27,7 @@ from tidegate.forecast.model.mind import (
     STACK,
     SURPRISES,
     WIDTH,
+    WILD,
     around_size,
     asked_in,
     asked_size,
@@ -34,7 +35,7 @@ from tidegate.forecast.model.mind import (
     mind_sizes,
     packed,
 )
-from tidegate.forecast.model.mixing import Mixture
+from tidegate.forecast.model.mixing import Mixture, mixture_size
 from tidegate.forecast.model.observing import observe
 from tidegate.forecast.model.ridge import Ridge
 from tidegate.forecast.model.stacking import Stack
@@ -107,6 +108,7 @@ class Core(Part):
         Mixture(len(linear), parts[BLEND])
         self.stack = Stack(len(linear) + len(gated) + 1, parts[STACK])
         Mixture(2, parts[LAST_TWO])
+        Mixture(2, parts[WILD][: mixture_size(2)])
         CalendarMemory(parts[DAYS])
         parts[SIZES][:] = parts[OWN_SIZES][:] = 1.0
         parts[SURPRISES][:] = parts[LOADS][:] = np.nan

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tidegate.forecast.compiled import Integers, compiled, inner
+from tidegate.forecast.model.blips import BLIPS
 from tidegate.forecast.model.calendar import CALENDAR
 from tidegate.forecast.model.feature_state import FeatureState, features_in, features_size
 from tidegate.forecast.model.ferns import FernState, ferns_in, ferns_size
@@ -53,7 +54,7 @@ MIXED, LAST = -1, -2  #: other forecasts that gated experts correct
 #: parts of the memory, in the order in which they lie there; those from RIDGES to LAST_TWO are what
 #: one stream can learn for another
 FEATURES, RIDGES, BLEND, STACK, FERNS, LAST_TWO, SIZES, OWN_SIZES, ERRORS = range(9)
-SURPRISES, DAYS, LOADS, LOAD, SCALES, STEPS = range(9, 15)
+SURPRISES, DAYS, LOADS, LOAD, SCALES, STEPS, WILD = range(9, 16)
 
 
 class Plan(NamedTuple):
@@ -146,6 +147,7 @@ class Asked(NamedTuple):
         inputs: (gated expert, input).
         forecasts: of all experts, persistence (0) last.
         two: their mixture, and what ferns make of it.
+        after: (2,) what is said if the last value counts, and if it was a blip.
         mixed: (1,) the forecast.
         doubts: what the size of its error may depend on, each at least 0.
         around: what else it may depend on, the features of the linear expert ``WIDE``.
@@ -158,6 +160,7 @@ class Asked(NamedTuple):
     inputs: Floats
     forecasts: Floats
     two: Floats
+    after: Floats
     mixed: Floats
     doubts: Floats
     around: Floats
@@ -183,6 +186,7 @@ def mind_sizes(plan: Plan, periods: Sequence[int]) -> list[int]:
         2,
         2 * len(plan.gated),
         1,
+        BLIPS,
     ]
 
 
@@ -258,7 +262,7 @@ def around_size(plan: Plan) -> int:
 def asked_size(plan: Plan) -> int:
     """Numbers that a step asked for takes."""
     features, _, own, _ = plan.sizes.tolist()
-    said = 2 * len(plan.linear) + len(plan.gated) + 5
+    said = 2 * len(plan.linear) + len(plan.gated) + 7
     return int(features + own + plan.gated.size + said + DOUBTS + around_size(plan))
 
 
@@ -271,7 +275,8 @@ def asked_in(numbers: Floats, plan: Plan) -> Asked:
     inputs = own + plan.sizes[2]
     forecasts = inputs + plan.gated.size
     two = forecasts + len(plan.linear) + len(plan.gated) + 1
-    mixed = two + 2
+    after = two + 2
+    mixed = after + 2
     return Asked(
         numbers[:linear],
         numbers[linear:base],
@@ -279,7 +284,8 @@ def asked_in(numbers: Floats, plan: Plan) -> Asked:
         numbers[own:inputs],
         numbers[inputs:forecasts].reshape(plan.gated.shape),
         numbers[forecasts:two],
-        numbers[two:mixed],
+        numbers[two:after],
+        numbers[after:mixed],
         numbers[mixed : mixed + 1],
         numbers[mixed + 1 : mixed + 1 + DOUBTS],
         numbers[mixed + 1 + DOUBTS :],

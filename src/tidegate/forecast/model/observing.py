@@ -8,6 +8,7 @@ import numpy as np
 
 from tidegate.forecast.compiled import Integers, compiled, inner
 from tidegate.forecast.model.asking import choose, copy
+from tidegate.forecast.model.blips import blips_in, doubt, settle
 from tidegate.forecast.model.calendar import calendar_in, learn_day
 from tidegate.forecast.model.feature_learning import observe_value, pass_over
 from tidegate.forecast.model.feature_state import FARTHEST, NO_DAY, row_of, within
@@ -27,6 +28,7 @@ from tidegate.forecast.model.mind import (
     SURPRISES,
     WIDE,
     WIDTH,
+    WILD,
     Asked,
     Plan,
     asked_in,
@@ -74,9 +76,13 @@ def observe(
         change = within((value - last) / scale, FARTHEST) if known else nan
         _aim(asked, plan.corrects, change, part(memory, at, SCALES), targets)
         copy(asked.inputs, xs)
+        blips = blips_in(memory, at[WILD])
         if known:
+            error = settle(blips, features, asked.after, change)
+            doubt(blips, features, error, memory[at[LOAD] + VALUE], last + scale * asked.mixed[0])
             _learn(memory, plan, at, place, numbers, change)
         else:
+            blips.open[0] = 0.0
             part(memory, at, ERRORS)[:] = 0.0
     if known:
         observe_value(features, place, value)
