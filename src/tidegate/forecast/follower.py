@@ -55,6 +55,9 @@ class Task:
     seed: int = 0
 
 
+NO_INPUTS: Floats = np.zeros(0)
+
+
 class _Answer(NamedTuple):
     """What was said of the row at a place: what experts saw and say, and what all do."""
 
@@ -138,17 +141,7 @@ class Follower(Part):
         if seconds is not None and not isfinite(value) and not timeline.open(place, seconds):
             timeline.rows += 1
             return Outcome(("missing",))
-        core, gated, news = self.core, self.core.gated, self._news
-        meet_row(
-            core.memory, core.shape, place.numbers, self._ask(place).numbers, value, inputs,
-            gated.xs, gated.targets, *self._judging, self.detector.memory, news,
-        )  # fmt: skip
-        told: list[float] = news.tolist()
-        if told[READY]:
-            gated.learn()
-        self._asked = None
-        if timeline.grid is not None and seconds is not None:
-            timeline.grid.advance(seconds)
+        told = self._learn(place, value, inputs, seconds)
         timeline.rows += 1
         self._learn_ahead(value)
         rank, shift = told[RANK], shift_in(told[:NEWS])
@@ -159,11 +152,25 @@ class Follower(Part):
 
     def miss(self, seconds: float) -> None:
         """Go through a step at which no row came."""
-        self.core.observe(self._timeline.place(seconds), nan)
-        if self._timeline.grid is not None:
-            self._timeline.grid.advance(seconds)
+        self._learn(self._timeline.place(seconds), nan, NO_INPUTS, seconds)
         self._learn_ahead(nan)
+
+    def _learn(
+        self, place: Place, value: float, inputs: Floats, seconds: float | None
+    ) -> list[float]:
+        """Learn from what came at ``place``; the news of it."""
+        core, gated, grid = self.core, self.core.gated, self._timeline.grid
+        meet_row(
+            core.memory, core.shape, place.numbers, self._ask(place).numbers, value, inputs,
+            gated.xs, gated.targets, *self._judging, self.detector.memory, self._news,
+        )  # fmt: skip
+        told: list[float] = self._news.tolist()
+        if told[READY]:
+            gated.learn()
         self._asked = None
+        if grid is not None and seconds is not None:
+            grid.advance(seconds)
+        return told
 
     def forget_asked(self) -> None:
         """Ask anew: the timeline was changed."""

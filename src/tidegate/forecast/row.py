@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite, nan
+from math import inf, isfinite, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,8 +77,9 @@ def say_row(
     expect_error(sizes, ranks, asked.doubts, asked.around, widths)
     told[0], told[1] = usual, max(value, least)
     for k in range(levels):
-        told[2 + 2 * k] = max(value - usual * widths[k], least)
-        told[3 + 2 * k] = max(value + usual * widths[k], least)
+        width = usual * widths[k] if usual > 0 else inf
+        told[2 + 2 * k] = max(value - width, least)
+        told[3 + 2 * k] = max(value + width, least)
 
 
 @compiled
