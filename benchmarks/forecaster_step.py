@@ -96,7 +96,7 @@ def _parts() -> list[dict[str, Any]]:
     core, (value, time) = forecaster.core, stream.next()
     place = forecaster.timeline.place(time)
     asked = core.ask(place)
-    doubts = core.doubts(asked)
+    given = [*core.doubts(asked).tolist(), asked.mixed, asked.mixed]
     judge, detector = forecaster.follower.judge, forecaster.follower.detector
     parts: dict[str, Callable[[], object]] = {
         "place in the calendar": lambda: forecaster.timeline.place(time),
@@ -104,8 +104,8 @@ def _parts() -> list[dict[str, Any]]:
         "of which gated": core.gated.predict,
         "experts taught": lambda: core.observe(place, value, asked),
         "of which gated, too": core.gated.learn,
-        "interval asked": lambda: judge.widths(doubts),
-        "interval taught": lambda: judge.learn(doubts, 1.0),
+        "interval asked": lambda: judge.widths(given),
+        "interval taught": lambda: judge.learn(given, 1.0),
         "alarm": lambda: detector.update(1.0),
     }
     return [{"part": name, "us": _least(part)} for name, part in parts.items()]

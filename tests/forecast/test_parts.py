@@ -83,7 +83,7 @@ PARTS: dict[str, tuple[Callable[[], Part], Feed]] = {
     ),
     "error scale": (
         lambda: ErrorScale(2, 1),
-        lambda p, n, v: (p.learn([1.0, abs(v), v], v), p.predict([1.0, abs(v), v])),
+        lambda p, n, v: (p.learn([1.0, abs(v), v, v, v], v), p.predict([1.0, abs(v), v, v, v])),
     ),
     "conformal": (lambda: Conformal((0.5, 0.9)), learn_conformal),
     "detector": (ShiftDetector, lambda p, n, v: (p.update(v), p.level)),
@@ -133,5 +133,5 @@ def test_a_state_that_lacks_something_is_refused() -> None:
 
 
 def test_a_scale_that_is_given_too_little_says_so() -> None:
-    with pytest.raises(UsageError, match="3 numbers"):
+    with pytest.raises(UsageError, match="5 numbers"):
         ErrorScale(2, 1).predict([1.0, 2.0])

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from tidegate.forecast.compiled import Integers, compiled, inner
 from tidegate.forecast.judging.alarms import BACK, NEWS, STEPS, watch
-from tidegate.forecast.judging.error_scale import SpreadState, spread_in
+from tidegate.forecast.judging.error_scale import Given, SpreadState, spread_in
 from tidegate.forecast.judging.intervals import ScoreState, levels_in, scores_in
 from tidegate.forecast.judging.judge import expect_error, judge_error
+from tidegate.forecast.judging.profile import ABOVE, BELOW
 from tidegate.forecast.judging.whitening import watch_in
 from tidegate.forecast.model.asking import conclude
 from tidegate.forecast.model.feature_learning import see_columns
-from tidegate.forecast.model.feature_state import LEVEL, FeatureState, row_of
+from tidegate.forecast.model.feature_state import FARTHEST, LEVEL, FeatureState, row_of, within
 from tidegate.forecast.model.mind import (
     Asked,
     Plan,
@@ -72,14 +73,15 @@ def say_row(
     plan = plan_in(shape)
     asked, features = asked_in(numbers, plan), past(memory, plan, at_in(shape))
     usual, levels = features.scale[VALUE], levels_in(scores)
-    value, widths = features.recent[0] + usual * change, np.empty(levels)
+    value, widths = features.recent[0] + usual * change, np.empty((levels, 2))
     sizes, ranks = _judging(spread, scores, asked)
-    expect_error(sizes, ranks, asked.doubts, asked.around, widths)
+    expect_error(sizes, ranks, _given(asked, features), widths)
     told[0], told[1] = usual, max(value, least)
     for k in range(levels):
-        width = usual * widths[k] if usual > 0 else inf
-        told[2 + 2 * k] = max(value - width, least)
-        told[3 + 2 * k] = max(value + width, least)
+        below = usual * widths[k, BELOW] if usual > 0 else inf
+        above = usual * widths[k, ABOVE] if usual > 0 else inf
+        told[2 + 2 * k] = max(value - below, least)
+        told[3 + 2 * k] = max(value + above, least)
 
 
 @compiled
@@ -114,7 +116,7 @@ def meet_row(
     if known and usual > 0:
         sizes, ranks = _judging(spread, scores, asked)
         error = (value - features.recent[0]) / usual - asked.mixed[0]
-        news[RANK] = judge_error(sizes, ranks, asked.doubts, asked.around, error)
+        news[RANK] = judge_error(sizes, ranks, _given(asked, features), error)
     watch(watch_in(watching), value - _expected(features, place), news[:NEWS])
     if news[STEPS] > 0:
         _loosen(memory, plan, at, 1 / LOOSENED if news[BACK] > 0 else LOOSENED)
@@ -132,6 +134,16 @@ def _judging(spread: Floats, scores: Floats, asked: Asked) -> tuple[SpreadState,
         spread_in(spread, len(asked.doubts), len(asked.around)),
         scores_in(scores, 0, levels_in(scores)),
     )
+
+
+@inner
+def _given(asked: Asked, features: FeatureState) -> Given:
+    """What the size of an error may depend on."""
+    apart, usual = features.recent[0] - features.level[LEVEL], features.scale[VALUE]
+    forecast = np.empty(2)
+    forecast[0] = (within(apart / usual, FARTHEST) if usual > 0 else 0.0) + asked.mixed[0]
+    forecast[1] = asked.mixed[0]
+    return Given(asked.doubts, asked.around, forecast)
 
 
 @inner

@@ -1,4 +1,4 @@
-"""How large the coming error is likely to be: a learned scale of errors."""
+"""How large the coming error is likely to be, above and below: a learned scale of errors."""
 
 from __future__ import annotations
 
@@ -10,18 +10,47 @@ import numpy as np
 
 from tidegate._core.errors import UsageError
 from tidegate.forecast.compiled import compiled, inner, product
+from tidegate.forecast.judging.profile import (
+    ABOVE,
+    BELOW,
+    ErrorProfile,
+    ProfileState,
+    learn_profile,
+    look_up,
+    profile_in,
+    profile_size,
+)
 from tidegate.forecast.model.ridge import Ridge, RidgeState, learn_ridge, ridge_in, ridge_size
 from tidegate.forecast.parts import Flat, Floats
 
-__all__ = ["ErrorScale", "SpreadState", "expected_size", "learn_size", "spread_in"]
+__all__ = ["ErrorScale", "Given", "SpreadState", "expected_sides", "learn_sides", "spread_in"]
 
 RATES = (0.3, 0.05, 0.005)  #: of the running mean absolute errors
-KEEP, WIDTH = 0.9998, 1.0
+KEEP = 0.9998
+WIDTH = 1e9  #: mean errors within which one counts in full: large ones are what intervals are for
 FEW_RIDGE, ALL_RIDGE = 1.0, 10.0
 LEAST, LARGEST = 1e-3, 50.0  #: of the usual error, that a single one or its scale may be
 SURE = 100  #: errors after which the regressions are fully believed
 LEAST_ROOT, LARGEST_ROOT = 0.2, 7.0
-MEANS = len(RATES)
+TILT = 0.6  #: power of a side's share of errors by which it is longer than the other
+LEAST_SHARE = 0.05
+MEANS, PROFILES = len(RATES), 2
+PROFILE = profile_size()
+FEW = 1 + MEANS + PROFILES  #: inputs of the smaller regression beside doubts
+
+
+class Given(NamedTuple):
+    """What is known of a forecast.
+
+    Attributes:
+        doubts: numbers that its error may grow with, all positive.
+        around: further numbers, of the scale of 1.
+        forecast: (2,) itself, from a slow average on and from the last value on.
+    """
+
+    doubts: Floats
+    around: Floats
+    forecast: Floats
 
 
 class SpreadState(NamedTuple):
@@ -30,25 +59,40 @@ class SpreadState(NamedTuple):
     Attributes:
         means: (rate) running mean absolute errors.
         seen: (1,) how many errors.
-        few: the regression on running errors and doubts alone.
+        level: errors by the level of the forecast.
+        change: errors by the change that is forecast.
+        few: the regression on running errors, profiles and doubts alone.
         all: the one that sees circumstances as well.
     """
 
     means: Floats
     seen: Floats
+    level: ProfileState
+    change: ProfileState
     few: RidgeState
     all: RidgeState
+
+
+def _starts(doubts: int, around: int) -> list[int]:
+    """Where profiles and regressions start, and their end."""
+    few = FEW + doubts
+    sizes = [MEANS + 1, PROFILE, PROFILE, ridge_size(few), ridge_size(few + around)]
+    return [int(start) for start in np.cumsum(sizes)]
 
 
 @compiled
 def spread_in(memory: Floats, doubts: int, around: int) -> SpreadState:
     """The state that lies in ``memory``."""
-    few = 1 + MEANS + doubts
-    rest = MEANS + 1 + few * (few + 3) + 3
+    few, level = FEW + doubts, MEANS + 1
+    change = level + PROFILE
+    regression = change + PROFILE
+    rest = regression + few * (few + 3) + 3
     return SpreadState(
         memory[:MEANS],
-        memory[MEANS : MEANS + 1],
-        ridge_in(memory, MEANS + 1, few),
+        memory[MEANS:level],
+        profile_in(memory, level),
+        profile_in(memory, change),
+        ridge_in(memory, regression, few),
         ridge_in(memory, rest, few + around),
     )
 
@@ -59,40 +103,63 @@ def _root(size: float, usual: float) -> float:
 
 
 @inner
-def _inputs(means: Floats, doubts: Floats, around: Floats) -> Floats:
-    x, usual = np.empty(1 + MEANS + len(doubts) + len(around)), means[-1]
+def _look_up(state: SpreadState, given: Given) -> Floats:
+    """(2, 2) mean errors below and above, by the level and by the change that is forecast."""
+    sides = np.empty((PROFILES, 2))
+    look_up(state.level, given.forecast[0], sides[0])
+    look_up(state.change, given.forecast[1], sides[1])
+    return sides
+
+
+@inner
+def _inputs(means: Floats, sides: Floats, given: Given) -> Floats:
+    doubts, around, usual = given.doubts, given.around, means[-1]
+    few = FEW + len(doubts)
+    x = np.empty(few + len(around))
     x[0] = 1.0
     for k in range(MEANS):
         x[1 + k] = _root(means[k], usual)
+    for k in range(PROFILES):
+        x[1 + MEANS + k] = _root(sides[k, BELOW] + sides[k, ABOVE], 1.0)
     for k in range(len(doubts)):
-        x[1 + MEANS + k] = _root(doubts[k], usual)
+        x[FEW + k] = _root(doubts[k], usual)
     for k in range(len(around)):
-        x[1 + MEANS + len(doubts) + k] = 0.5 * around[k]
+        x[few + k] = 0.5 * around[k]
     return x
 
 
 @compiled
-def expected_size(state: SpreadState, doubts: Floats, around: Floats) -> float:
-    """The size of the coming error; 0 before there was one."""
-    usual = float(state.means[-1])
+def expected_sides(state: SpreadState, given: Given, sizes: Floats) -> None:
+    """Fill in the size (2) of the coming error, should it be below or above; 0 at first."""
+    usual = state.means[-1]
+    sizes[:] = 0.0
     if not usual > 0:
-        return 0.0
-    x = _inputs(state.means, doubts, around)
+        return
+    sides = _look_up(state, given)
+    x = _inputs(state.means, sides, given)
     few = product(state.few.weights, x)
     root = 0.5 * (few + product(state.all.weights, x))
     sure = min(state.seen[0] / SURE, 1.0)
     least, largest = 1 + sure * (LEAST_ROOT - 1), 1 + sure * (LARGEST_ROOT - 1)
-    return usual * float(min(max(root, least), largest)) ** 2
+    size = usual * min(max(root, least), largest) ** 2
+    share = 0.0
+    for k in range(PROFILES):
+        both = sides[k, BELOW] + sides[k, ABOVE]
+        share += (sides[k, ABOVE] / both if both > 0 else 0.5) / PROFILES
+    share = min(max(share, LEAST_SHARE), 1 - LEAST_SHARE)
+    sizes[BELOW], sizes[ABOVE] = size * (2 - 2 * share) ** TILT, size * (2 * share) ** TILT
 
 
 @compiled
-def learn_size(state: SpreadState, doubts: Floats, around: Floats, error: float) -> None:
+def learn_sides(state: SpreadState, given: Given, error: float) -> None:
     """The error that came."""
     size, usual = abs(error), state.means[-1]
     if usual > 0:
-        x, y = _inputs(state.means, doubts, around), _root(size, usual)
+        x, y = _inputs(state.means, _look_up(state, given), given), _root(size, usual)
         learn_ridge(state.few, x[: len(state.few.weights)], y, 1.0, KEEP, FEW_RIDGE, WIDTH)
         learn_ridge(state.all, x, y, 1.0, KEEP, ALL_RIDGE, WIDTH)
+        learn_profile(state.level, given.forecast[0], error / usual)
+        learn_profile(state.change, given.forecast[1], error / usual)
         size = min(size, usual * LARGEST)
     state.seen[0] += 1
     for k, rate in enumerate(RATES):
@@ -103,8 +170,10 @@ class ErrorScale(Flat):
     """How large the coming error is likely to be, learned from what is known before.
 
     The mean of two ridge regressions of the root of |error|, whose noise is the same whatever its
-    size: one on roots of running errors and of doubts (the slots' usual errors, the forecast
-    change, how far experts disagree), and one on the circumstances of the forecast as well.
+    size: one on roots of running errors, of profiles (usual errors at such a level, and at such a
+    change) and of doubts (the slots' usual errors, the forecast change, how far experts disagree),
+    and one on the circumstances of the forecast as well. The profiles also tell by how much errors
+    above are larger than those below.
 
     Args:
         doubts: numbers given beside the running errors, all positive.
@@ -115,40 +184,44 @@ class ErrorScale(Flat):
 
     >>> scale = ErrorScale(doubts=1)
     >>> for step in range(400):
-    ...     scale.learn([1.0 + step % 2], error=0.1 + step % 2)
-    >>> scale.predict([1.0]) < scale.predict([2.0])
+    ...     scale.learn([1.0 + step % 2, 0.0, 0.0], error=0.1 + step % 2)
+    >>> below, above = scale.predict([1.0, 0.0, 0.0])
+    >>> below < above < scale.predict([2.0, 0.0, 0.0])[1]
     True
     """
 
     def __init__(self, doubts: int, around: int = 0) -> None:
-        few = 1 + MEANS + doubts
-        at = MEANS + 1 + ridge_size(few)
-        super().__init__(at + ridge_size(few + around))
-        Ridge(few, KEEP, FEW_RIDGE, WIDTH, self.memory[MEANS + 1 : at])
-        Ridge(few + around, KEEP, ALL_RIDGE, WIDTH, self.memory[at:])
-        self._doubts, self._given = doubts, doubts + around
+        level, change, few, all_, end = _starts(doubts, around)
+        super().__init__(end)
+        ErrorProfile(self.memory[level:change])
+        ErrorProfile(self.memory[change:few])
+        Ridge(FEW + doubts, KEEP, FEW_RIDGE, WIDTH, self.memory[few:all_])
+        Ridge(FEW + doubts + around, KEEP, ALL_RIDGE, WIDTH, self.memory[all_:])
+        self._doubts, self._around = doubts, around
         self._state = spread_in(self.memory, doubts, around)
 
-    def predict(self, given: Sequence[float] | Floats) -> float:
-        """The scale of the coming error, above 0 once there was an error; 0 before.
+    def predict(self, given: Sequence[float] | Floats) -> tuple[float, float]:
+        """The size of the coming error below and above, not 0 once there was an error; 0 before.
 
         Args:
-            given: the doubts, and what is around after them.
+            given: the doubts, what is around after them, and the forecast (2).
         """
-        return float(expected_size(self._state, *self.split(given)))
+        sizes = np.empty(2)
+        expected_sides(self._state, self.split(given), sizes)
+        return float(sizes[BELOW]), float(sizes[ABOVE])
 
     def learn(self, given: Sequence[float] | Floats, error: float) -> None:
         """The error that came, and what was given for it."""
-        learn_size(self._state, *self.split(given), float(error))
+        learn_sides(self._state, self.split(given), float(error))
 
-    def split(self, given: Sequence[float] | Floats) -> tuple[Floats, Floats]:
-        """The doubts, and what is around."""
-        numbers = np.asarray(given, np.float64)
-        if len(numbers) != self._given:
+    def split(self, given: Sequence[float] | Floats) -> Given:
+        """The doubts, what is around, and the forecast."""
+        numbers, known = np.asarray(given, np.float64), self._doubts + self._around
+        if len(numbers) != known + 2:
             raise UsageError(
                 "ErrorScale",
-                f"{self._given} numbers",
+                f"{known + 2} numbers",
                 str(len(numbers)),
-                "Give what was announced.",
+                "Give what was announced, and the forecast from its level and its last value on.",
             )
-        return numbers[: self._doubts], numbers[self._doubts :]
+        return Given(numbers[: self._doubts], numbers[self._doubts : known], numbers[known:])

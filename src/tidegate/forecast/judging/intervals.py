@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 WINDOW = 500  #: scores that quantiles are taken of
-GAMMA = 0.01  #: step of the adaptive level
+GAMMA = 0.005  #: step of the adaptive level
 FIRST_SCORES = 20
 
 
