@@ -10,7 +10,7 @@ import pytest
 from tidegate.forecast.follower import Follower, Task
 from tidegate.forecast.judging.alarms import ShiftDetector
 from tidegate.forecast.judging.judge import Judge
-from tidegate.forecast.model.core import Core
+from tidegate.forecast.model.core import Asked, Core
 from tidegate.forecast.model.features import Place
 from tidegate.forecast.timing.timeline import Timeline
 
@@ -42,8 +42,11 @@ class Parts:
             return core.features.last, []
         asked = core.ask(place)
         value, usual = core.value_of(asked.mixed), core.features.scale.value
-        widths = [usual * width for width in self.judge.widths(core.doubts(asked))]
-        ends = [end for width in widths for end in (value - width, value + width)]
+        ends = [
+            value + usual * reach
+            for below, above in self.judge.widths(self._given(asked))
+            for reach in (-below, above)
+        ]
         return max(value, LEAST), [max(end, LEAST) for end in ends if isfinite(end)]
 
     def meet(self, place: Place, value: float, column: float) -> tuple[float | None, object]:
@@ -52,7 +55,7 @@ class Parts:
         asked = core.ask(place)
         if core.ready and isfinite(value):
             change = (value - features.last) / features.scale.value
-            rank = self.judge.learn(core.doubts(asked), change - asked.mixed)
+            rank = self.judge.learn(self._given(asked), change - asked.mixed)
         usual = features.slots[0].average(place.slots[0])
         shift = self.detector.update(value - (usual if isfinite(usual) else features.level))
         if shift is not None:
@@ -61,6 +64,12 @@ class Parts:
         core.observe(place, value, asked)
         features.see_columns(np.array([column]))
         return rank, shift
+
+    def _given(self, asked: Asked) -> list[float]:
+        """What the size of the error may depend on."""
+        features = self.core.features
+        apart = (features.last - features.level) / features.scale.value
+        return [*self.core.doubts(asked), apart + asked.mixed, asked.mixed]
 
 
 def test_a_row_in_one_call_is_what_its_parts_do_one_after_the_other() -> None:

@@ -16,7 +16,7 @@ from tidegate.forecast.judging.profile import ABOVE, BELOW
 from tidegate.forecast.judging.whitening import watch_in
 from tidegate.forecast.model.asking import conclude
 from tidegate.forecast.model.feature_learning import see_columns
-from tidegate.forecast.model.feature_state import FARTHEST, LEVEL, FeatureState, row_of, within
+from tidegate.forecast.model.feature_state import LEVEL, FeatureState, row_of
 from tidegate.forecast.model.mind import (
     Asked,
     Plan,
@@ -35,6 +35,8 @@ from tidegate.forecast.parts import Floats
 __all__ = ["MISSING", "NEWS_OF_ROW", "RANK", "READY", "meet_row", "say_row", "told_size"]
 
 LOOSENED = 0.7  #: what linear experts keep of the past at a shift, until it turns out a blip
+
+LEVEL_ABOVE = 1  #: the feature that tells how far the level lies above the last value
 
 #: of the news of a row, after those of a shift: the rank of its error, NaN where there is none;
 #: whether something was missing; whether the stream had changed before
@@ -75,7 +77,7 @@ def say_row(
     usual, levels = features.scale[VALUE], levels_in(scores)
     value, widths = features.recent[0] + usual * change, np.empty((levels, 2))
     sizes, ranks = _judging(spread, scores, asked)
-    expect_error(sizes, ranks, _given(asked, features), widths)
+    expect_error(sizes, ranks, _given(asked), widths)
     told[0], told[1] = usual, max(value, least)
     for k in range(levels):
         below = usual * widths[k, BELOW] if usual > 0 else inf
@@ -116,7 +118,7 @@ def meet_row(
     if known and usual > 0:
         sizes, ranks = _judging(spread, scores, asked)
         error = (value - features.recent[0]) / usual - asked.mixed[0]
-        news[RANK] = judge_error(sizes, ranks, _given(asked, features), error)
+        news[RANK] = judge_error(sizes, ranks, _given(asked), error)
     watch(watch_in(watching), value - _expected(features, place), news[:NEWS])
     if news[STEPS] > 0:
         _loosen(memory, plan, at, 1 / LOOSENED if news[BACK] > 0 else LOOSENED)
@@ -137,11 +139,10 @@ def _judging(spread: Floats, scores: Floats, asked: Asked) -> tuple[SpreadState,
 
 
 @inner
-def _given(asked: Asked, features: FeatureState) -> Given:
+def _given(asked: Asked) -> Given:
     """What the size of an error may depend on."""
-    apart, usual = features.recent[0] - features.level[LEVEL], features.scale[VALUE]
     forecast = np.empty(2)
-    forecast[0] = (within(apart / usual, FARTHEST) if usual > 0 else 0.0) + asked.mixed[0]
+    forecast[0] = asked.mixed[0] - asked.x[LEVEL_ABOVE]
     forecast[1] = asked.mixed[0]
     return Given(asked.doubts, asked.around, forecast)
 
