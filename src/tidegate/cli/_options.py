@@ -32,7 +32,7 @@ OPTIONS = (
     Option("key", Text(), None, "Column that tells one stream of the file from another."),
     Option("most-keys", Whole(least=1), 1_000, "Streams that are kept; then the most silent goes."),
     Option("shared", Switch(), False, "Let the streams of --key learn one set of weights; light."),
-    Option("light", Switch(), False, "Leave the networks out: little memory a stream."),
+    Option("light", Switch(), False, "Leave out all that takes much memory, as the networks."),
     Option("minimum", Number(), None, "No value can be below it; 0 for counts."),
     Option("zone", Text(), None, "Time zone whose wall clock --time shows, as Europe/Paris."),
     Option("cell", Text(), None, "Take one bare network of this cell, as lstm, instead."),

@@ -41,7 +41,8 @@ class Forecaster(Part):
         minimum: below which no value can be (0 for counts), or None.
         horizon: steps ahead that are learned and given intervals by :meth:`forecast`.
         zone: the IANA name of the zone whose wall clock the stream follows, or None.
-        units: of every gated expert; 0 leaves them out, at a sixteenth of the memory.
+        units: of every gated expert; 0 leaves out these and what else takes much memory, so that a
+            twentieth of it is left.
         seed: of their start weights.
 
     Raises:

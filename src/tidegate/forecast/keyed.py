@@ -27,7 +27,7 @@ class KeyedForecasters:
 
     Args:
         make: what makes a forecaster; ``Forecaster(units=0)`` has no network and takes a
-            sixteenth of the memory.
+            twentieth of the memory.
         most: keys that are kept; beyond, the one whose last row is the oldest is let go.
 
     Raises:
