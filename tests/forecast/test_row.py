@@ -7,11 +7,13 @@ from math import isfinite
 import numpy as np
 import pytest
 
+from tidegate.forecast import Forecaster
 from tidegate.forecast.follower import Follower, Task
 from tidegate.forecast.judging.alarms import ShiftDetector
 from tidegate.forecast.judging.judge import Judge
 from tidegate.forecast.model.core import Asked, Core
 from tidegate.forecast.model.features import Place
+from tidegate.forecast.model.gated import GatedExperts
 from tidegate.forecast.timing.timeline import Timeline
 
 LEVELS, PERIOD, LEAST, ROWS = (0.5, 0.9), 7, -3.0, 700
@@ -101,3 +103,26 @@ def test_weights_of_experts_are_those_of_the_moment() -> None:
         follower.meet(value, np.array([column]), None)
     assert weights == before != dict(follower.predict(None).experts)
     assert "nobody" not in weights and weights.get("nobody") is None
+
+
+def test_the_experts_are_asked_once_for_each_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, predict = [], GatedExperts.predict
+    monkeypatch.setattr(GatedExperts, "predict", lambda self: asked.append(1) or predict(self))
+    forecaster = Forecaster(units=2, horizon=3)
+    for hour, (value, _) in enumerate(rows()[:60]):
+        forecaster.predict(3600.0 * hour)
+        forecaster.learn(value, time=3600.0 * hour)
+        before = len(asked)
+        forecaster.forecast(3)
+    forecaster.learn(1.0, time=3600.0 * 60)
+    assert len(asked) == before + 1  # by the leads that learn; what is said next says the same
+
+
+def test_what_was_asked_is_forgotten_when_weights_come_from_elsewhere() -> None:
+    first, second = Forecaster(units=2), Forecaster(units=2, seed=1)
+    for hour, (value, column) in enumerate(rows()[:60]):
+        first.learn(value, time=3600.0 * hour)
+        second.learn(column, time=3600.0 * hour)
+    before = first.predict().value
+    first.go_on_with(second.core.weights)
+    assert first.predict().value != before

@@ -167,14 +167,15 @@ class Follower(Part):
         told: list[float] = self._news.tolist()
         if told[READY]:
             gated.learn()
-        self._asked = None
+        self.forget_asked()
         if grid is not None and seconds is not None:
             grid.advance(seconds)
         return told
 
     def forget_asked(self) -> None:
-        """Ask anew: the timeline was changed."""
+        """Ask anew: something was learned, or changed."""
         self._asked = None
+        self.core.forget_looked()
 
     def _ask(self, place: Place) -> _Answer:
         answer = self._asked
