@@ -68,6 +68,8 @@ def _passed(folder: Path, file: str, learn: bool, trace: Path) -> Iterator[Recor
             continue
         if not learn:
             _freeze(learners, frozen)
+            if isinstance(model, ForecasterModel | CategoryForecaster):
+                model.forget_said()
         number = next(numbers)
         if recorder is not None:
             recorder.keep(number)

@@ -151,6 +151,10 @@ class CategoryForecaster(Part):
         self._said = None
         return bits
 
+    def forget_said(self) -> None:
+        """Predict the coming row anew: its networks were changed from outside."""
+        self._said = None
+
     def save(self, path: str | Path) -> None:
         """All it knows, in one file.
 

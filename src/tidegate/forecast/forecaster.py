@@ -162,6 +162,10 @@ class Forecaster(Part):
             self.timeline.go_on_at(seconds_of(time, self._zone))
             self.follower.forget_asked()
 
+    def forget_said(self) -> None:
+        """Predict the coming row anew: its networks were changed from outside."""
+        self.follower.forget_asked()
+
     def forecast(self, horizon: int) -> list[Prediction]:
         """The path of the coming ``horizon`` steps; changes nothing.
 

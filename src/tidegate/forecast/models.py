@@ -120,6 +120,7 @@ class ForecasterModel:
     def forget_said(self) -> None:
         """Predict the coming row anew: the forecaster was changed."""
         self._next = None
+        self.forecaster.forget_said()
 
     def state(self) -> Arrays:
         found = self.forecaster.state()
