@@ -100,7 +100,7 @@ def _parts() -> list[dict[str, Any]]:
     judge, detector = forecaster.follower.judge, forecaster.follower.detector
     parts: dict[str, Callable[[], object]] = {
         "place in the calendar": lambda: forecaster.timeline.place(time),
-        "experts asked": lambda: core.ask(place),
+        "experts asked": lambda: (core.forget_looked(), core.ask(place)),
         "of which gated": core.gated.predict,
         "experts taught": lambda: core.observe(place, value, asked),
         "of which gated, too": core.gated.learn,
