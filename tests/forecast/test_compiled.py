@@ -64,3 +64,31 @@ def test_where_nothing_can_be_written_it_is_compiled_every_time(tmp_path: Path) 
         text=True,
     )
     assert ran.stdout == "2.0\n", ran.stderr
+
+
+def test_it_is_known_whether_the_first_row_has_to_wait(tmp_path: Path) -> None:
+    script = (
+        "import shutil, tidegate, sys\n"
+        "from pathlib import Path\n"
+        "package = Path(tidegate.__file__).parent\n"
+        "shutil.copytree(package, sys.argv[1], ignore=shutil.ignore_patterns('*.nb?'))\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "tidegate")], check=True)
+    asks = (
+        "from tidegate.forecast.model.scale import take_size\n"
+        "from tidegate.forecast.compiled import kept\n"
+        "import numpy as np\n"
+        "print(kept(take_size))\n"
+        "take_size(np.zeros(2), 1.0, 9.0)\n"
+        "print(kept(take_size))"
+    )
+    said = []
+    for text in ("", "# another text"):
+        with (tmp_path / "tidegate" / "forecast" / "compiled.py").open("a") as source:
+            source.write(text)
+        ran = subprocess.run(
+            [sys.executable, "-c", asks], env=os.environ | {"PYTHONPATH": str(tmp_path)},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        said.append(ran.stdout.split())
+    assert said == [["False", "True"], ["False", "True"]]

@@ -35,12 +35,14 @@ from tidegate.cli._source import open_source
 from tidegate.cli._summary import show
 from tidegate.cli._summary_words import END, Summary, about_run, summarised
 from tidegate.forecast import CategoryRun, Prequential
+from tidegate.forecast.row import code_is_kept
 from tidegate.forecast.tracing import Tracer
 from tidegate.learn.checkpoint import Checkpoint
 from tidegate.streams import BadRows, Row, SkipBadRows, StopAtBadRow, Stream
 
 BAD_ROWS: dict[str, type[BadRows]] = {"stop": StopAtBadRow, "skip": SkipBadRows}
 CLOSED = "closed pipe"
+FIRST_USE = "Making machine code for this computer, once: half a minute or so."
 STDIN = "-"
 
 
@@ -174,6 +176,7 @@ class Session:
         with Outputs(self.options.format or "", self.paths, self.folder, step) as outputs:
             self._begin_trace(step)
             with progress(self.run, self.paths) as say:
+                self._tell_first_use(say)
                 how = self._follow(outputs, say)
             self._save(outputs)
         return how
@@ -214,6 +217,11 @@ class Session:
             if self.folder is not None and monotonic() >= due:
                 self._save(outputs)
                 due = monotonic() + self.options.save_every
+
+    def _tell_first_use(self, say: Say) -> None:
+        forecaster = not self.options.bare and not self.options.categories
+        if forecaster and not code_is_kept():
+            say(FIRST_USE)
 
     def _tell_alarm(self, say: Say) -> None:
         if isinstance(self.run, Prequential):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tidegate.kernels.code import jit
 from tidegate.kernels.engine import reference
 
-__all__ = ["Integers", "compiled", "four_products", "inner", "product"]
+__all__ = ["Integers", "compiled", "four_products", "inner", "kept", "product"]
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -52,6 +52,14 @@ def compiled(function: _Function) -> _Function:
         with suppress(RuntimeError):  # no folder can be written: compiled anew every time
             made._cache = _Cache(function)  # type: ignore[no-untyped-call]
     return cast(_Function, made)
+
+
+def kept(function: Callable[..., Any]) -> bool:
+    """Whether code of a :func:`compiled` function is there from before, or none is needed."""
+    found = getattr(function, "_cache", None)
+    if not isinstance(found, _Cache):
+        return reference()
+    return found.has_code()
 
 
 def inner(function: _Function) -> _Function:
@@ -99,6 +107,11 @@ four_products = cast(
 
 class _Cache(FunctionCache):
     """Numba looks at the file of a function only; its callees stand in other files here."""
+
+    def has_code(self) -> bool:
+        """For whatever it is called with: none would be kept for other sources."""
+        keys = self._cache_file._load_index()  # type: ignore[no-untyped-call]
+        return any(key[-1] == _sources() for key in keys)
 
     def _index_key(self, *place: Any) -> tuple[Any, ...]:
         return *super()._index_key(*place), _sources()  # type: ignore[no-untyped-call]

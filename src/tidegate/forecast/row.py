@@ -7,7 +7,7 @@ from math import inf, isfinite, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.forecast.compiled import Integers, compiled, inner
+from tidegate.forecast.compiled import Integers, compiled, inner, kept
 from tidegate.forecast.judging.alarms import BACK, NEWS, STEPS, watch
 from tidegate.forecast.judging.error_scale import Given, SpreadState, spread_in
 from tidegate.forecast.judging.intervals import ScoreState, levels_in, scores_in
@@ -32,7 +32,16 @@ from tidegate.forecast.model.scale import VALUE
 from tidegate.forecast.model.slots import AVERAGE
 from tidegate.forecast.parts import Floats
 
-__all__ = ["MISSING", "NEWS_OF_ROW", "RANK", "READY", "meet_row", "say_row", "told_size"]
+__all__ = [
+    "MISSING",
+    "NEWS_OF_ROW",
+    "RANK",
+    "READY",
+    "code_is_kept",
+    "meet_row",
+    "say_row",
+    "told_size",
+]
 
 LOOSENED = 0.7  #: what linear experts keep of the past at a shift, until it turns out a blip
 
@@ -47,6 +56,11 @@ NEWS_OF_ROW = NEWS + 3
 def told_size(levels: int) -> int:
     """Numbers that :func:`say_row` tells."""
     return 2 + 2 * levels
+
+
+def code_is_kept() -> bool:
+    """Whether the first row need not wait until machine code is made."""
+    return kept(meet_row)
 
 
 @compiled
