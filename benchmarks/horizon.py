@@ -99,9 +99,18 @@ def scored(stream: str, found: Paths) -> list[dict[str, Any]]:
             inside = (found.values >= found.low[:, k]) & (found.values <= found.high[:, k])
             row = {"stream": stream, "method": name, "lead": k + 1, "mae": float(errors.mean())}
             if name == OURS:
-                row["coverage"] = float(inside[known & np.isfinite(found.low[:, k])].mean())
+                given = known & np.isfinite(found.low[:, k])
+                row["coverage"] = float(inside[given].mean())
+                row["interval_score"] = _interval_score(found, k, given)
             rows.append(row)
     return rows
+
+
+def _interval_score(found: Paths, k: int, given: NDArray[np.bool_]) -> float:
+    """Mean of width + 20 (distance outside), in units of the target."""
+    value, low, high = (part[given] for part in (found.values, found.low[:, k], found.high[:, k]))
+    outside = np.maximum(low - value, 0) + np.maximum(value - high, 0)
+    return float((high - low + 2 / (1 - LEVEL) * outside).mean())
 
 
 def show(stream: str, rows: list[dict[str, Any]]) -> None:
@@ -112,7 +121,9 @@ def show(stream: str, rows: list[dict[str, Any]]) -> None:
         mean = np.mean([row["mae"] for row in mine])
         print(f"{stream:10} {name:14} {'  '.join(cells)}  all: {mean:.4g}", flush=True)
     shares = [row["coverage"] for row in rows if row["method"] == OURS]
-    print(f"{stream:10} coverage from {min(shares):.3f} to {max(shares):.3f}", flush=True)
+    score = np.mean([row["interval_score"] for row in rows if row["method"] == OURS])
+    held = f"coverage from {min(shares):.3f} to {max(shares):.3f}"
+    print(f"{stream:10} {held}  interval score {score:.4g}", flush=True)
 
 
 def main() -> int:

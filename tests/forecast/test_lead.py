@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tidegate.forecast.lead import CANDIDATES, DIRECT, ITERATED, SAID, SCALE, Lead
+from tidegate.forecast.lead import CANDIDATES, DIRECT, ITERATED, SAID, SCALE, SIZE, WIDTHS, Lead
 from tidegate.forecast.model.mixing import (
     Mixture,
     learn_late_mixture,
@@ -85,3 +85,22 @@ def test_regret_is_counted_from_what_was_said_then() -> None:
     learn_late_mixture(state, np.array([4.0, 2.0]), 3.0, 2.0, 0.5)
     np.testing.assert_allclose(state.regret, [-0.5, 0.5])
     np.testing.assert_allclose(state.weights, [0.0, 1.0])
+
+
+def test_intervals_are_wide_where_candidates_differ_and_errors_were_large() -> None:
+    rng = np.random.default_rng(4)
+    steps, lead = 3_000, Lead(1, (0.9,))
+    apart = rng.choice([0.2, 2.0], size=steps)  # tells the noise
+    came = apart * rng.normal(size=steps)
+    wide, inside = np.zeros(steps), np.zeros(steps, bool)
+    for n in range(steps):
+        candidates = np.zeros(CANDIDATES)
+        candidates[ITERATED] = apart[n]
+        issued = lead.ask(np.zeros(1), candidates)
+        wide[n] = issued[SIZE] * issued[WIDTHS] if n > 30 else np.inf
+        inside[n] = abs(came[n] - issued[SAID]) <= wide[n]
+        lead.learn(np.zeros(1), candidates, issued, came[n])
+    calm, wild = apart[500:] == 0.2, apart[500:] == 2.0
+    assert wide[500:][wild].mean() > 4 * wide[500:][calm].mean()
+    assert inside[500:][wild].mean() == pytest.approx(0.9, abs=0.05)
+    assert inside[500:][calm].mean() == pytest.approx(0.9, abs=0.05)

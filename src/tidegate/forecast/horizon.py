@@ -14,7 +14,7 @@ from tidegate.forecast.lead import (
     ITERATED,
     LAST,
     SAID,
-    SCALE,
+    SIZE,
     SLOT,
     USUAL,
     WIDTHS,
@@ -75,7 +75,7 @@ class Asked(NamedTuple):
         near: (row, input) features of the first step.
         far: (row, step, input) features of every step.
         candidates: (row, step, candidate) what is said of it.
-        issued: (row, step, 2 + level) forecasts, scales and widths.
+        issued: (row, step, 5 + level) forecasts, sizes of errors, and widths.
     """
 
     origin: Floats
@@ -211,7 +211,7 @@ class Horizons(Flat):
         self._ask(core, places, asked, 0)
         last, usual = asked.origin[0].tolist()
         return [
-            (last + usual * said[SAID], [usual * said[SCALE] * width for width in said[WIDTHS:]])
+            (last + usual * said[SAID], [usual * said[SIZE] * width for width in said[WIDTHS:]])
             for said in asked.issued[0].tolist()
         ]
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tidegate.forecast.compiled import compiled
+from tidegate.forecast.compiled import compiled, inner, product
+from tidegate.forecast.judging.error_scale import root_of
 from tidegate.forecast.judging.intervals import (
     Conformal,
     ScoreState,
@@ -33,7 +34,7 @@ from tidegate.forecast.model.ridge import (
     ridge_in,
     ridge_size,
 )
-from tidegate.forecast.model.scale import VALUE, take_size
+from tidegate.forecast.model.scale import COUNT, VALUE, take_size
 from tidegate.forecast.parts import Flat, Floats
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "LAST",
     "SAID",
     "SCALE",
+    "SIZE",
     "SLOT",
     "USUAL",
     "WIDTHS",
@@ -54,23 +56,42 @@ __all__ = [
 ]
 
 KEEP, RIDGE, WIDTH = 0.999, 1.0, 1.0
-SCALE_WINDOW = 100.0
-LEAST = 1e-3  #: usual changes that errors are at least taken for
+SIZE_KEEP, SIZE_RIDGE, SIZE_WIDTH = 0.9995, 10.0, 1e9
+WINDOWS = (10.0, 100.0, 500.0)  #: of the running mean absolute errors
+LEAST = 1e-3  #: usual changes that mean errors are at least taken for
+SURE = 100  #: errors after which the regression of their sizes is fully believed
+LEAST_ROOT, LARGEST_ROOT = 0.2, 7.0
+DOUBTS = 7
 ITERATED, DIRECT, USUAL, SLOT, LAST, CANDIDATES = range(6)
-SAID, SCALE, WIDTHS = range(3)  #: of what is issued
+SAID, SIZE, FAST, SCALE, SLOW, WIDTHS = range(6)  #: of what is issued
 
 
 class LeadState(NamedTuple):
-    """What is known of one number of steps ahead: see :class:`Lead`."""
+    """What is known of one number of steps ahead: see :class:`Lead`.
+
+    Attributes:
+        direct: the regression on features.
+        mixture: of the candidates.
+        means: (window, 2) running mean absolute errors.
+        sizes: the regression of the sizes of errors.
+        scores: errors in sizes.
+    """
 
     direct: RidgeState
     mixture: MixtureState
-    scale: Floats
+    means: Floats
+    sizes: RidgeState
     scores: ScoreState
 
 
 def _lead_sizes(inputs: int, levels: int) -> list[int]:
-    return [ridge_size(inputs), mixture_size(CANDIDATES), 2, scores_size(levels)]
+    return [
+        ridge_size(inputs),
+        mixture_size(CANDIDATES),
+        2 * len(WINDOWS),
+        ridge_size(DOUBTS),
+        scores_size(levels),
+    ]
 
 
 def lead_size(inputs: int, levels: int) -> int:
@@ -82,26 +103,55 @@ def lead_size(inputs: int, levels: int) -> int:
 def lead_in(memory: Floats, start: int, inputs: int, levels: int) -> LeadState:
     """The state that lies in ``memory`` from ``start`` on."""
     mixture = start + inputs * (inputs + 3) + 3
-    scale = mixture + 3 * CANDIDATES
+    means = mixture + 3 * CANDIDATES
+    sizes = means + 2 * len(WINDOWS)
+    scores = sizes + DOUBTS * (DOUBTS + 3) + 3
     return LeadState(
         ridge_in(memory, start, inputs),
         mixture_in(memory, mixture, CANDIDATES),
-        memory[scale : scale + 2],
-        scores_in(memory, scale + 2, levels),
+        memory[means:sizes].reshape((len(WINDOWS), 2)),
+        ridge_in(memory, sizes, DOUBTS),
+        scores_in(memory, scores, levels),
     )
 
 
 @compiled
 def ask_lead(lead: LeadState, x: Floats, candidates: Floats, issued: Floats) -> None:
-    """Fill in the direct candidate, and what is issued (2 + level).
+    """Fill in the direct candidate, and what is issued (5 + level).
 
-    That is the forecast, the scale of its error, and the half-width of every interval in scales.
+    That is the forecast, the size of its error, three running mean errors, and the half-width of
+    every interval in sizes.
     """
     candidates[DIRECT] = within(predict_ridge(lead.direct, x), FARTHEST)
     issued[SAID] = mixed(lead.mixture, candidates)
-    issued[SCALE] = max(lead.scale[VALUE], LEAST) if lead.scale[VALUE] > 0 else 0.0
+    known = lead.means[0, VALUE] > 0
+    for k in range(len(WINDOWS)):
+        issued[FAST + k] = max(lead.means[k, VALUE], LEAST) if known else 0.0
+    issued[SIZE] = _expected_size(lead, candidates, issued) if known else 0.0
     for k in range(len(lead.scores.levels)):
         issued[WIDTHS + k] = quantile_of(lead.scores, 1 - lead.scores.misses[k])
+
+
+@inner
+def _doubts(candidates: Floats, issued: Floats) -> Floats:
+    """What an error may grow with: the last ones, the change, and how candidates differ."""
+    x, said, direct, slow = np.empty(DOUBTS), issued[SAID], candidates[DIRECT], issued[SLOW]
+    x[0] = 1.0
+    x[1] = root_of(issued[FAST], slow)
+    x[2] = root_of(abs(said), slow)
+    x[3] = root_of(abs(candidates[ITERATED] - said), slow)
+    x[4] = root_of(abs(candidates[ITERATED] - direct), slow)
+    x[5] = root_of(abs(candidates[USUAL] - direct), slow)
+    x[6] = root_of(abs(candidates[SLOT] - direct), slow)
+    return x
+
+
+@inner
+def _expected_size(lead: LeadState, candidates: Floats, issued: Floats) -> float:
+    sure = min(lead.means[0, COUNT] / SURE, 1.0)
+    least, largest = 1 + sure * (LEAST_ROOT - 1), 1 + sure * (LARGEST_ROOT - 1)
+    root = product(lead.sizes.weights, _doubts(candidates, issued))
+    return float(issued[SLOW] * min(max(root, least), largest) ** 2)
 
 
 @compiled
@@ -114,13 +164,16 @@ def learn_lead(
     answer: only what was issued then tells how good a forecast is.
     """
     error = abs(change - issued[SAID])
-    if issued[SCALE] > 0:
+    if issued[SIZE] > 0:
+        learn_late_score(lead.scores, error / issued[SIZE], issued[WIDTHS:])
+        doubts, root = _doubts(candidates, issued), root_of(error, issued[SLOW])
+        learn_ridge(lead.sizes, doubts, root, 1.0, SIZE_KEEP, SIZE_RIDGE, SIZE_WIDTH)
         over = 1 / issued[SCALE]
-        learn_late_score(lead.scores, over * error, issued[WIDTHS:])
         said = over * issued[SAID]
         learn_late_mixture(lead.mixture, over * candidates, said, over * change, KEEP)
         learn_ridge(lead.direct, over * x, over * change, 1.0, KEEP, RIDGE, WIDTH)
-    take_size(lead.scale, error, SCALE_WINDOW)
+    for k, window in enumerate(WINDOWS):
+        take_size(lead.means[k], error, window)
     return float(error)
 
 
@@ -129,7 +182,8 @@ class Lead(Flat):
 
     A direct regression on features joins the candidates that others give, and they are mixed
     without a rate. All learn on a scale on which errors are about 1, so that the first rows of a
-    stream, of which little is known, do not weigh more than later ones.
+    stream, of which little is known, do not weigh more than later ones. How large an error will be
+    is learned from the last ones and from how far candidates differ.
 
     Args:
         inputs: features that the direct regression sees.
@@ -138,7 +192,7 @@ class Lead(Flat):
     >>> lead, x, candidates = Lead(inputs=1, levels=(0.9,)), np.ones(1), np.zeros(CANDIDATES)
     >>> for _ in range(30):
     ...     error = lead.learn(x, candidates, lead.ask(x, candidates), change=1.0)
-    >>> forecast, scale, width = lead.ask(x, candidates)
+    >>> forecast, size, *means, width = lead.ask(x, candidates)
     >>> round(forecast), error < 0.1
     (1, True)
     """
@@ -149,11 +203,12 @@ class Lead(Flat):
         at = np.cumsum(sizes).tolist()
         Ridge(inputs, KEEP, RIDGE, WIDTH, self.memory[: at[0]])
         Mixture(CANDIDATES, self.memory[at[0] : at[1]])
-        Conformal(levels, self.memory[at[2] :])
+        Ridge(DOUBTS, SIZE_KEEP, SIZE_RIDGE, SIZE_WIDTH, self.memory[at[2] : at[3]])
+        Conformal(levels, self.memory[at[3] :])
         self._state = lead_in(self.memory, 0, inputs, len(levels))
 
     def ask(self, x: Floats, candidates: Floats) -> Floats:
-        """Float64 (2 + level): forecast, scale and widths; the direct candidate is filled in."""
+        """Float64 (5 + level): what is issued; the direct candidate is filled in."""
         issued = np.empty(WIDTHS + len(self._state.scores.levels))
         ask_lead(self._state, x, candidates, issued)
         return issued

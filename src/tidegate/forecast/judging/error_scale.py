@@ -23,7 +23,15 @@ from tidegate.forecast.judging.profile import (
 from tidegate.forecast.model.ridge import Ridge, RidgeState, learn_ridge, ridge_in, ridge_size
 from tidegate.forecast.parts import Flat, Floats
 
-__all__ = ["ErrorScale", "Given", "SpreadState", "expected_sides", "learn_sides", "spread_in"]
+__all__ = [
+    "ErrorScale",
+    "Given",
+    "SpreadState",
+    "expected_sides",
+    "learn_sides",
+    "root_of",
+    "spread_in",
+]
 
 RATES = (0.3, 0.05, 0.005)  #: of the running mean absolute errors
 KEEP = 0.9998
@@ -98,7 +106,8 @@ def spread_in(memory: Floats, doubts: int, around: int) -> SpreadState:
 
 
 @inner
-def _root(size: float, usual: float) -> float:
+def root_of(size: float, usual: float) -> float:
+    """The root of a size in usual ones, of which the noise is the same whatever its size."""
     return sqrt(min(max(size / usual, LEAST), LARGEST))
 
 
@@ -118,11 +127,11 @@ def _inputs(means: Floats, sides: Floats, given: Given) -> Floats:
     x = np.empty(few + len(around))
     x[0] = 1.0
     for k in range(MEANS):
-        x[1 + k] = _root(means[k], usual)
+        x[1 + k] = root_of(means[k], usual)
     for k in range(PROFILES):
-        x[1 + MEANS + k] = _root(sides[k, BELOW] + sides[k, ABOVE], 1.0)
+        x[1 + MEANS + k] = root_of(sides[k, BELOW] + sides[k, ABOVE], 1.0)
     for k in range(len(doubts)):
-        x[FEW + k] = _root(doubts[k], usual)
+        x[FEW + k] = root_of(doubts[k], usual)
     for k in range(len(around)):
         x[few + k] = 0.5 * around[k]
     return x
@@ -155,7 +164,7 @@ def learn_sides(state: SpreadState, given: Given, error: float) -> None:
     """The error that came."""
     size, usual = abs(error), state.means[-1]
     if usual > 0:
-        x, y = _inputs(state.means, _look_up(state, given), given), _root(size, usual)
+        x, y = _inputs(state.means, _look_up(state, given), given), root_of(size, usual)
         learn_ridge(state.few, x[: len(state.few.weights)], y, 1.0, KEEP, FEW_RIDGE, WIDTH)
         learn_ridge(state.all, x, y, 1.0, KEEP, ALL_RIDGE, WIDTH)
         learn_profile(state.level, given.forecast[0], error / usual)
