@@ -8,18 +8,16 @@ from datetime import tzinfo
 from math import log2
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from tidegate._core.category_records import CategoryExpected, CategoryRecord
 from tidegate._core.errors import DataError
 from tidegate.forecast.by_key import ByKey
 from tidegate.forecast.categories import CategoryForecaster, CategoryPrediction
 from tidegate.forecast.category_track import CategoryTrack
 from tidegate.forecast.dating import dated
-from tidegate.forecast.parts import Arrays, Kept, restore_all, state_of, states_of
+from tidegate.forecast.parts import Kept
 from tidegate.forecast.prequential import MOST_KEYS, OURS
 from tidegate.forecast.scoring.scores import Scores
+from tidegate.forecast.tallied import Tallied
 from tidegate.forecast.track import DEFAULT_WARMUP
 from tidegate.streams import BadRows, Row
 
@@ -32,7 +30,7 @@ DIGITS, WEIGHT_DIGITS = 6, 4
 
 
 @dataclass
-class CategoryRun:
+class CategoryRun(Tallied):
     """Predict, then learn, row after row, beside simple forecasts on the same rows.
 
     Beside it stand two of its own experts, how often each category came and how often after the
@@ -47,6 +45,7 @@ class CategoryRun:
         zone: in which times without one are meant.
         most: streams that are kept; of more, the one that was silent longest is forgotten.
 
+    >>> import numpy as np
     >>> from tidegate.streams import StopAtBadRow
     >>> run = CategoryRun("demo", StopAtBadRow(), limit=8, units=4)
     >>> rows = [Row(n, None, np.zeros(0), category="ab"[n % 2]) for n in range(1, 90)]
@@ -69,7 +68,7 @@ class CategoryRun:
         self.steps, self.warming = 0, True
         self._warmup = DEFAULT_WARMUP if self.warmup is None else self.warmup
         self.scores, self.misses = Scores(warmup=0), Scores(warmup=0)
-        self.flagged: dict[str, int] = {}
+        self.flagged = {}
         self.tracks = ByKey(self._track, self.most)
 
     def model(self, key: str | None = None) -> CategoryForecaster:
@@ -112,22 +111,6 @@ class CategoryRun:
             half_lives=track.half_lives,
         )
 
-    def state(self) -> Arrays:
-        """All that was learned and counted, as flat arrays; the rows that are bad are not ours."""
-        found: Arrays = {"steps": np.array(self.steps)}
-        found |= {f"flagged.{flag}": np.array(count) for flag, count in self.flagged.items()}
-        return found | states_of(self._parts())
-
-    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
-        """Go on from ``state``, exactly.
-
-        Raises:
-            UsageError: it is that of another run.
-        """
-        self.steps = int(state["steps"])
-        self.flagged = {flag: int(count) for flag, count in state_of(state, "flagged").items()}
-        restore_all(self._parts(), state)
-
     def summary(self) -> dict[str, Any]:
         """Bits of all methods on the same rows, what they save, counts; for ``summary.json``."""
         names = (*SIMPLE, UNIFORM)
@@ -167,9 +150,7 @@ class CategoryRun:
         flags += ("gap",) * (event == "gap")
         if actual is not None and actual not in said.probabilities:
             flags += ("new",) if actual in track.forecaster.categories else ("other",)
-        for flag in flags:
-            self.flagged[flag] = self.flagged.get(flag, 0) + 1
-        return flags
+        return self._count(flags)
 
 
 def _expected(track: CategoryTrack) -> CategoryExpected:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from tidegate._core.errors import DataError
 from tidegate._core.records import Record
@@ -16,13 +13,14 @@ from tidegate.forecast.by_key import ByKey
 from tidegate.forecast.common import CommonWeights
 from tidegate.forecast.dating import dated
 from tidegate.forecast.models import Model
-from tidegate.forecast.parts import Arrays, Kept, restore_all, state_of, states_of
+from tidegate.forecast.parts import Kept
 from tidegate.forecast.prediction import Outcome, Prediction
 from tidegate.forecast.recording import record_of
 from tidegate.forecast.scoring.alarm_log import AlarmLog, Raised
 from tidegate.forecast.scoring.coverage import Coverage
 from tidegate.forecast.scoring.leads import LeadScores
 from tidegate.forecast.scoring.scores import Scores
+from tidegate.forecast.tallied import Tallied
 from tidegate.forecast.track import Track
 from tidegate.streams import BadRows, Row
 
@@ -33,7 +31,7 @@ MOST_KEYS = 1_000
 
 
 @dataclass
-class Prequential:
+class Prequential(Tallied):
     """Predict, then learn, row after row, beside the simple forecasts on the same steps.
 
     Rows with keys belong to several streams, each with a model, a clock and simple forecasts of
@@ -52,6 +50,7 @@ class Prequential:
         common: what the models of :attr:`make` learn together, where they do.
 
     >>> from tidegate.forecast import BareNetwork
+    >>> import numpy as np
     >>> from tidegate.streams import StopAtBadRow
     >>> run = Prequential(lambda: BareNetwork(1, "lstm", 8, seed=0), "demo", StopAtBadRow())
     >>> records = [run.step(Row(n, None, np.array([n % 3.0]))) for n in range(1, 6)]
@@ -74,7 +73,7 @@ class Prequential:
         self.steps, self.warming = 0, True
         self.scores = Scores(warmup=0)
         self.alarms = AlarmLog()
-        self.flagged: dict[str, int] = {}
+        self.flagged = {}
         self.tracks = ByKey(self._track, self.most)
         self.coverage = Coverage(self.levels)
         self.leads = LeadScores(self.horizon)
@@ -110,22 +109,6 @@ class Prequential:
         if self.horizon > 1:
             track.paths.say(ahead, track.last)
         return record_of(self.steps, row, track, said, outcome.score, flags, ahead)
-
-    def state(self) -> Arrays:
-        """All that was learned and counted, as flat arrays; the rows that are bad are not ours."""
-        found: Arrays = {"steps": np.array(self.steps)}
-        found |= {f"flagged.{flag}": np.array(count) for flag, count in self.flagged.items()}
-        return found | states_of(self._parts())
-
-    def restore(self, state: Mapping[str, NDArray[np.generic]]) -> None:
-        """Go on from ``state``, exactly.
-
-        Raises:
-            UsageError: it is that of another run.
-        """
-        self.steps = int(state["steps"])
-        self.flagged = {flag: int(count) for flag, count in state_of(state, "flagged").items()}
-        restore_all(self._parts(), state)
 
     def summary(self) -> dict[str, Any]:
         """Errors of all methods on the same steps, skill, counts; what ``summary.json`` holds.
@@ -175,9 +158,7 @@ class Prequential:
     def _flags(self, track: Track, event: str | None, outcome: Outcome) -> tuple[str, ...]:
         gap = ("gap",) * (event == "gap" and not track.model.experts)
         flags = ("warmup",) * track.warming + outcome.flags + gap
-        for flag in flags:
-            self.flagged[flag] = self.flagged.get(flag, 0) + 1
-        return flags
+        return self._count(flags)
 
     def _raise(self, row: Row, outcome: Outcome) -> None:
         if outcome.shift is not None:
