@@ -26,15 +26,20 @@ class Weights(Mapping[str, float]):
     {'near': 0.25, 'wide': 0.75}
     """
 
-    __slots__ = ("_names", "_numbers")
+    __slots__ = ("_names", "_numbers", "_read")
 
     def __init__(self, names: Sequence[str], numbers: Floats) -> None:
         self._names, self._numbers = names, numbers
+        self._read: dict[str, float] | None = None
+
+    def read(self) -> dict[str, float]:
+        """All of them, as a dictionary that is made once."""
+        if self._read is None:
+            self._read = dict(zip(self._names, self._numbers.tolist(), strict=True))
+        return self._read
 
     def __getitem__(self, name: str) -> float:
-        if name not in self._names:
-            raise KeyError(name)
-        return float(self._numbers[self._names.index(name)])
+        return self.read()[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -43,7 +48,7 @@ class Weights(Mapping[str, float]):
         return len(self._names)
 
     def __repr__(self) -> str:
-        return repr(dict(self))
+        return repr(self.read())
 
 
 class Prediction(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from tidegate._core.records import Bounds, Forecast, Point, Record
-from tidegate.forecast.prediction import Prediction
+from tidegate.forecast.prediction import Prediction, Weights
 from tidegate.forecast.track import Track
 from tidegate.streams import Row
 
@@ -105,7 +105,8 @@ def _first(said: Prediction, levels: Sequence[float]) -> Bounds:
 
 
 def _weights(found: Mapping[str, float], names: Sequence[str]) -> dict[str, float | None]:
-    return {name: round(found[name], DIGITS) if name in found else None for name in names}
+    known = found.read() if isinstance(found, Weights) else found
+    return {name: round(known[name], DIGITS) if name in known else None for name in names}
 
 
 def _or_none(value: float) -> float | None:
