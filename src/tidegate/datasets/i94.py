@@ -21,7 +21,7 @@ class I94(Dataset):
 
     >>> stream = I94().stream()
     >>> next(iter(stream))
-    Row(number=1, time='2015-07-01 00:00:00', values=array([737.]), key=None)
+    Row(number=1, time='2015-07-01 00:00:00', values=array([737.]), key=None, category=None)
     """
 
     name = "i94"

@@ -27,7 +27,7 @@ class Series(Stream):
 
     >>> series = Series("demo", "level", [datetime(2020, 1, 1)], [1.5])
     >>> next(iter(series))
-    Row(number=1, time='2020-01-01 00:00:00', values=array([1.5]), key=None)
+    Row(number=1, time='2020-01-01 00:00:00', values=array([1.5]), key=None, category=None)
     """
 
     def __init__(

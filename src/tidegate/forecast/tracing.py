@@ -59,7 +59,8 @@ class LearnerTracer:
         self.follow(learner)
 
     def follow(self, learner: Learner) -> None:
-        """Record this one from here on; it has as many units."""
+        """Record this one from here on, in a piece of its own; it has as many units."""
+        self.close()
         self.learner = learner
         self._look = looking(learner._online, learner._engine)
 
