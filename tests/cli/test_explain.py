@@ -100,6 +100,18 @@ def test_frozen_weights_stay_and_learned_ones_do_not(call: Call, recorded: Path)
     assert "weights frozen" in json.loads(frozen.out)["title"]
 
 
+def test_a_run_from_before_an_option_existed_is_explained(
+    call: Call, recorded: Path, tmp_path: Path
+) -> None:
+    run = shutil.copytree(recorded / "run", tmp_path / "run")
+    about = json.loads((run / "run.json").read_text())
+    for later in ("categories", "most_categories", "shared"):
+        del about["options"][later]
+    (run / "run.json").write_text(json.dumps(about))
+    done = call("explain", run, "--format", "json")
+    assert done.code == 0 and json.loads(done.out)["units"]
+
+
 @pytest.mark.parametrize("words", [[], ["--learn"]])
 def test_weights_move_only_where_it_learns(
     call: Call, recorded: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]

@@ -133,9 +133,13 @@ class Options:
 
 
 def options_of(options: dict[str, Any]) -> Options:
-    """What a folder holds, where JSON has made lists of tuples."""
-    lists = {key: tuple(options[key]) for key in ("input", "level")}
-    return Options(**(options | lists))
+    """What a folder holds, where JSON has made lists of tuples.
+
+    An option that did not exist when it was written was not asked for.
+    """
+    known = {option.key: option.default for option in OPTIONS} | options
+    lists = {key: tuple(known[key]) for key in ("input", "level")}
+    return Options(**(known | lists))
 
 
 def settings_in_force(flags: dict[str, Any]) -> Settings:
