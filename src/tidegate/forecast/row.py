@@ -17,6 +17,7 @@ from tidegate.forecast.judging.whitening import watch_in
 from tidegate.forecast.model.asking import conclude
 from tidegate.forecast.model.feature_learning import see_columns
 from tidegate.forecast.model.feature_state import LEVEL, FeatureState, row_of
+from tidegate.forecast.model.layout import LEVEL_AT
 from tidegate.forecast.model.mind import (
     Asked,
     Plan,
@@ -44,8 +45,6 @@ __all__ = [
 ]
 
 LOOSENED = 0.7  #: what linear experts keep of the past at a shift, until it turns out a blip
-
-LEVEL_ABOVE = 1  #: the feature that tells how far the level lies above the last value
 
 #: of the news of a row, after those of a shift: the rank of its error, NaN where there is none;
 #: whether something was missing; whether the stream had changed before
@@ -156,7 +155,7 @@ def _judging(spread: Floats, scores: Floats, asked: Asked) -> tuple[SpreadState,
 def _given(asked: Asked) -> Given:
     """What the size of an error may depend on."""
     forecast = np.empty(2)
-    forecast[0] = asked.mixed[0] - asked.x[LEVEL_ABOVE]
+    forecast[0] = asked.mixed[0] - asked.x[LEVEL_AT]
     forecast[1] = asked.mixed[0]
     return Given(asked.doubts, asked.around, forecast)
 

@@ -16,6 +16,7 @@ from tidegate.forecast.model.feature_values import features_at
 from tidegate.forecast.model.ferns import predict_ferns
 from tidegate.forecast.model.mind import (
     BLEND,
+    BLIP,
     DAYS,
     ERRORS,
     LAGS,
@@ -29,7 +30,6 @@ from tidegate.forecast.model.mind import (
     SIZES,
     SURPRISES,
     WIDE,
-    WILD,
     Plan,
     asked_in,
     at_in,
@@ -158,7 +158,7 @@ def conclude(
     if len(plan.ferns):
         asked.two[1] += predict_ferns(ferns(memory, plan, at), plan.ferns, numbers)
     asked.after[0] = asked.after[1] = mixed(mixture_in(memory, at[LAST_TWO], 2), asked.two)
-    blips = blips_in(memory, at[WILD])
+    blips = blips_in(memory, at[BLIP])
     if blips.open[0] > 0:
         asked.after[1] = _pass_over(memory, plan, at, place, blips)
     asked.mixed[0] = mixed(blips.mixture, asked.after)

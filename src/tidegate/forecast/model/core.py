@@ -15,6 +15,7 @@ from tidegate.forecast.model.features import Features, Place
 from tidegate.forecast.model.gated import GatedExperts
 from tidegate.forecast.model.mind import (
     BLEND,
+    BLIP,
     DAYS,
     DOUBTS,
     FEATURES,
@@ -27,7 +28,6 @@ from tidegate.forecast.model.mind import (
     STACK,
     SURPRISES,
     WIDTH,
-    WILD,
     around_size,
     asked_in,
     asked_size,
@@ -109,7 +109,7 @@ class Core(Part):
         Mixture(len(linear), parts[BLEND])
         self.stack = Stack(len(linear) + len(gated) + 1, parts[STACK])
         Mixture(2, parts[LAST_TWO])
-        Mixture(2, parts[WILD][: mixture_size(2)])
+        Mixture(2, parts[BLIP][: mixture_size(2)])
         CalendarMemory(parts[DAYS])
         parts[SIZES][:] = parts[OWN_SIZES][:] = 1.0
         parts[SURPRISES][:] = parts[LOADS][:] = np.nan

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from tidegate.forecast.model.slots import REACH
 
-__all__ = ["AVERAGES", "LAGS", "Layout"]
+__all__ = ["AVERAGES", "BEFORE_AT", "LAGS", "LEVEL_AT", "Layout"]
 
 Indices = NDArray[np.intp]
 
 LAGS = 12
+LEVEL_AT, BEFORE_AT = 1, 2  #: features: the level, and the value before the last
 AVERAGES = (0.3, 0.1, 0.03, 0.01)  #: rates of the running averages of the target
 COLUMNS = 4  #: of a slot memory's reading
 TABLE = COLUMNS * len(REACH)

@@ -54,7 +54,7 @@ MIXED, LAST = -1, -2  #: other forecasts that gated experts correct
 #: parts of the memory, in the order in which they lie there; those from RIDGES to LAST_TWO are what
 #: one stream can learn for another
 FEATURES, RIDGES, BLEND, STACK, FERNS, LAST_TWO, SIZES, OWN_SIZES, ERRORS = range(9)
-SURPRISES, DAYS, LOADS, LOAD, SCALES, STEPS, WILD = range(9, 16)
+SURPRISES, DAYS, LOADS, LOAD, SCALES, STEPS, BLIP = range(9, 16)
 
 
 class Plan(NamedTuple):

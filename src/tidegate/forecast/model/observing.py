@@ -15,6 +15,7 @@ from tidegate.forecast.model.feature_state import FARTHEST, NO_DAY, row_of, with
 from tidegate.forecast.model.ferns import learn_ferns
 from tidegate.forecast.model.mind import (
     BLEND,
+    BLIP,
     DAYS,
     ERRORS,
     LAST_TWO,
@@ -28,7 +29,6 @@ from tidegate.forecast.model.mind import (
     SURPRISES,
     WIDE,
     WIDTH,
-    WILD,
     Asked,
     Plan,
     asked_in,
@@ -76,7 +76,7 @@ def observe(
         change = within((value - last) / scale, FARTHEST) if known else nan
         _aim(asked, plan.corrects, change, part(memory, at, SCALES), targets)
         copy(asked.inputs, xs)
-        blips = blips_in(memory, at[WILD])
+        blips = blips_in(memory, at[BLIP])
         if known:
             error = settle(blips, features, asked.after, change)
             doubt(blips, features, error, memory[at[LOAD] + VALUE], last + scale * asked.mixed[0])

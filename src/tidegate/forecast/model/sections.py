@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidegate.forecast.compiled import Integers, inner
+from tidegate.forecast.model.layout import BEFORE_AT, LEVEL_AT
 from tidegate.forecast.parts import Floats
 
 __all__ = [
@@ -22,7 +23,6 @@ HOURS, WEEK_HOURS = 24, 56  #: sections at most of the shortest and the longest 
 # in usual changes: of sections by the last change, and by how far the last value is from its level
 CHANGES = (-3.0, -1.0, -0.3, 0.3, 1.0, 3.0)
 LEVELS = (-6.0, -3.0, -1.0, 1.0, 3.0, 6.0)
-LEVEL, BEFORE = 1, 2  #: features: the level, and the value before the last, both less the last
 
 
 def count_sections(split: int, periods: Sequence[int]) -> int:
@@ -57,9 +57,9 @@ def section_at(split: int, sections: int, starts: Integers, place: Integers, x: 
     if split == WHOLE:
         return 0
     if split == BY_CHANGE:
-        return _between(CHANGES, -x[BEFORE])
+        return _between(CHANGES, -x[BEFORE_AT])
     if split == BY_LEVEL:
-        return _between(LEVELS, -x[LEVEL])
+        return _between(LEVELS, -x[LEVEL_AT])
     k = 0 if split == BY_SHORTEST else len(starts) - 2
     period = starts[k + 1] - starts[k]
     return int(place[k] % period * sections // period)
