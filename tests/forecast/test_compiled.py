@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -92,3 +94,22 @@ def test_it_is_known_whether_the_first_row_has_to_wait(tmp_path: Path) -> None:
         )  # fmt: skip
         said.append(ran.stdout.split())
     assert said == [["False", "True"], ["False", "True"]]
+
+
+def test_code_of_sources_that_are_gone_is_made_anew(tmp_path: Path) -> None:
+    script = (
+        "import numpy as np\n"
+        "from tidegate.forecast.model.scale import take_size\n"
+        "scale = np.zeros(2)\n"
+        "take_size(scale, 2.0, 9.0)\n"
+        "print(scale.sum())"
+    )
+    for _ in range(2):
+        ran = subprocess.run(
+            [sys.executable, "-c", script], env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+            capture_output=True, text=True,
+        )  # fmt: skip
+        assert ran.returncode == 0 and float(ran.stdout) == 3.0, ran.stderr
+        (index,) = tmp_path.rglob("scale.take_size*.nbi")
+        gone = b"ctidegate.forecast.horizon\nGone\n."  # a name that a later version has not
+        index.write_bytes(pickle.dumps(numba.__version__) + gone)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numpy.typing import NDArray
 
 from tidegate.kernels.code import jit
@@ -50,7 +50,7 @@ def compiled(function: _Function) -> _Function:
     made = _njit(fastmath=_FUSED, error_model="numpy", no_cfunc_wrapper=True)(function)
     if made is not function:
         with suppress(RuntimeError):  # no folder can be written: compiled anew every time
-            made._cache = _Cache(function)  # type: ignore[no-untyped-call]
+            made._cache = _Cache(function)
     return cast(_Function, made)
 
 
@@ -105,8 +105,24 @@ four_products = cast(
 )
 
 
+class _Files(IndexDataCacheFile):
+    """What is kept of a function; of sources that are gone, it may name what is no more."""
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()  # type: ignore[no-untyped-call]
+        except (AttributeError, ImportError):
+            return {}
+
+
 class _Cache(FunctionCache):
     """Numba looks at the file of a function only; its callees stand in other files here."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._cache_file = _Files(  # type: ignore[no-untyped-call]
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
 
     def has_code(self) -> bool:
         """For whatever it is called with: none would be kept for other sources."""
